@@ -1,0 +1,90 @@
+"""The state of the knowledge store: entries with their evidence, and the decisions that made them.
+
+An entry's id is its content (warehouse/knowledge.py); support, outcomes, confidence, status and version are
+state beside it, and are what a snapshot freezes.
+"""
+
+from typing import Literal
+
+from pydantic import Field
+
+from warehouse.knowledge import Check, KnowledgeType, Name, Predicate, Record, RemedyContent, SkillContent
+
+Verdict = Literal["accepted", "rejected"]
+Status = Literal["active", "merged", "retired"]
+Rule = Literal[
+    "schema",  # V_schema: required fields are there and well-formed
+    "match",  # V_match: every predicate names a declared field, with a value it can have
+    "exec",  # V_exec: every step is in the executor's grammar, in an order that can be carried out
+    "specific",  # V_spec: not a platitude, and not a trigger that holds everywhere
+    "evidence",  # V_evidence: the cited feedback exists, belongs to the situation, shows what is claimed
+    "repeats_action",  # the repair only does again what failed
+    "conflict",  # C_conflict: contradicts knowledge of high confidence
+    "unsupported",  # nothing, or too few independent episodes, stand behind it
+]
+
+
+class Reason(Record):
+    """Why a candidate was rejected: the rule, and what in the candidate broke it."""
+
+    rule: Rule
+    detail: str
+
+
+class Support(Record):
+    """One piece of evidence: a feedback row and the episode that it belongs to."""
+
+    feedback_id: str
+    episode_id: str
+
+
+class Usage(Record):
+    """An outcome of using an entry once in an attempt; `won` null when the attempt is undecided."""
+
+    entry_id: str
+    feedback_id: str
+    episode_id: str
+    won: bool | None
+
+
+class Entry(Record):
+    """A knowledge entry as the store holds it.
+
+    `confidence` is the mean of Beta(1 + wins + supporting episodes, 1 + losses); `version` counts the
+    changes of this state, from 1.
+    """
+
+    entry_id: Name
+    domain: Name
+    type: KnowledgeType
+    trigger: tuple[Predicate, ...]
+    content: SkillContent | RemedyContent
+    verification: tuple[Check, ...] = ()
+    support: tuple[Support, ...] = ()
+    uses: int = Field(default=0, ge=0)
+    wins: int = Field(default=0, ge=0)
+    confidence: float = Field(ge=0, le=1)
+    status: Status = "active"
+    merged_from: tuple[str, ...] = ()
+    merged_into: str | None = None
+    first_build: Name
+    last_build: Name
+    version: int = Field(default=1, ge=1)
+
+    @property
+    def support_episodes(self) -> int:
+        """Independent episodes behind this entry: repeats inside one episode count once."""
+        return len({support.episode_id for support in self.support})
+
+
+class Decision(Record):
+    """What Curator did with one candidate; the log of these is append-only."""
+
+    decision_id: Name
+    build: Name
+    candidate_id: Name
+    entry_id: Name
+    verdict: Verdict
+    reasons: tuple[Reason, ...] = ()
+    merged_into: str | None = None
+    conflict_with: tuple[str, ...] = ()
