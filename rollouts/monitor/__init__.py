@@ -1,0 +1,10 @@
+"""Monitor: typed execution feedback e = (z, y, ds, dv, f, p, l), eq. 1, from what was observed.
+
+One implementation serves one attempt in an episode loop and millions of ticks in an asset; it sees
+observations only.
+"""
+
+from rollouts.monitor.feedback import monitor
+from rollouts.monitor.settings import DEFAULTS, MonitorSettings
+
+__all__ = ["DEFAULTS", "MonitorSettings", "monitor"]
