@@ -1,0 +1,33 @@
+"""Shared fixtures: the Minecraft domain, and the recorded traces where they are at hand."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from warehouse.domains import Domain, load_domain
+
+ROOT = Path(__file__).resolve().parent.parent
+TRACES = Path(os.environ.get("MINEEVOLVE_TRACES", ROOT / ".." / "shared" / "traces")).resolve()
+
+
+@pytest.fixture(scope="session")
+def minecraft() -> Domain:
+    return load_domain("minecraft")
+
+
+@pytest.fixture(scope="session")
+def traces() -> Path:
+    """The folder of recorded traces. Without it the test is skipped, unless MINEEVOLVE_TRACES promised it."""
+    if not TRACES.is_dir():
+        if "MINEEVOLVE_TRACES" in os.environ:
+            pytest.fail(f"MINEEVOLVE_TRACES names {TRACES}, which is no folder")
+        pytest.skip(f"no recorded traces at {TRACES}")
+    return TRACES
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test that asks for the traces is marked as one, so that a run can count and select them."""
+    for item in items:
+        if "traces" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.traces)
