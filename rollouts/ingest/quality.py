@@ -68,18 +68,19 @@ def went_back(totals: pl.DataFrame, finding: str) -> pl.DataFrame:
 
 def runs_on_after_end(ticks: pl.DataFrame, ends: pl.DataFrame) -> pl.DataFrame:
     """A recording that goes on after an end it reported, at the first tick after it."""
-    later = (
-        ends.join(ticks.select("episode_id", "attempt", pl.col("tick").alias("at")), on="episode_id")
-        .filter(pl.col("at") > pl.col("tick"))
-        .group_by("episode_id", "tick", "what", maintain_order=True)
-        .agg(pl.col("attempt_right").get(pl.col("at").arg_min()), pl.col("at").min(), pl.len())
+    order = ticks.sort("episode_id", "tick").select(
+        "episode_id",
+        "tick",
+        pl.col("tick", "attempt").shift(-1).over("episode_id").name.suffix("_next"),
+        left=(pl.len() - 1 - pl.int_range(pl.len())).over("episode_id"),
     )
+    later = ends.join(order, on=["episode_id", "tick"], maintain_order="left").filter(pl.col("left") > 0)
     return later.select(
         "episode_id",
-        pl.col("attempt_right").alias("attempt"),
-        pl.col("at").alias("tick"),
+        pl.col("attempt_next").alias("attempt"),
+        pl.col("tick_next").alias("tick"),
         finding=pl.lit("runs_on_after_end"),
-        detail=pl.format("{} observations after {} at tick {}", "len", "what", "tick"),
+        detail=pl.format("{} observations after {} at tick {}", "left", "what", "tick"),
     )
 
 

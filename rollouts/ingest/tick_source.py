@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from rollouts.ingest import quality
+from rollouts.ingest.gains import Observed, amounts, largest_gain
 from rollouts.ingest.protocol import Recording, Row, printable, quarantined
 from rollouts.ingest.tick_columns import LARGEST_COUNT, LARGEST_FLOAT, MOTION, VITALS, Change, Track
 from warehouse.domains import Domain
@@ -20,6 +21,8 @@ from warehouse.records import arrange
 SIDE_SUFFIXES: Final = frozenset({".mp4", ".avi", ".png", ".jpg", ".npy", ".zip", ".md", ".txt", ".log"})
 _SIDE_NAMES: Final = ("license", "licence", "readme", "notice", "copying", ".git", ".ds_store")
 _PROBES: Final = 40  # files looked at before a folder is taken to be of another format
+_LONGEST_GAP: Final = 72_000  # ticks: an hour
+_YIELDING: Final = frozenset({"craft_item", "mine_block", "pickup"})
 _VERBS: Final = {"pickup": "obtain", "picked_up": "obtain"}  # counter words that no one says
 
 
@@ -81,34 +84,52 @@ class Held:
         return self._held[place] if place >= 0 else None
 
 
-def best_gain(
-    track: Track, accepts: frozenset[str], first: int, last: int, needed: int
-) -> tuple[int | None, int | None]:
-    """How far the accepted items rose over their baseline at best, and the first row where the rise reached
-    `needed`. A result that appeared counts, even when it is gone later. (None, None) without an inventory."""
+class Gain(NamedTuple):
+    """How many of a target were got, and the row at which the number asked for was reached, if it was."""
+
+    many: int
+    reached: int | None
+
+
+def inventory_gain(track: Track, accepts: frozenset[str], span: tuple[int, int], needed: int) -> Gain | None:
+    """The rise of the accepted items over the inventory at the first row of `span` (rows, inclusive), by the
+    rules of `gains.largest_gain`. None without an inventory, or where nothing is accepted."""
+    first, last = span
     start = Held(track).at(first)
     if start is None or not accepts:
-        return None, None
-    baseline = sum(start.get(item, 0) for item in accepts)
-    best, reached = 0, None
-    for row, held in track.inventories:
-        if first <= row <= last:
-            gain = sum(held.get(item, 0) for item in accepts) - baseline
-            best = max(best, gain)
-            if reached is None and gain >= needed:
-                reached = row
-    return best, reached
+        return None
+    yields: dict[int, set[str]] = {}
+    for change in track.counters:
+        group, _, thing = change.name.partition(":")
+        if change.after > change.before and group in _YIELDING:
+            yields.setdefault(change.row, set()).add(thing)
+    inside = [(row, held) for row, held in track.inventories if first < row <= last]
+    steps = [Observed(first, start)]
+    for place, (row, held) in enumerate(inside):
+        steps.append(Observed(row, held, frozenset(yields.get(row, ()))))
+        following = inside[place + 1][0] if place + 1 < len(inside) else last + 1
+        if row + 1 < following:
+            steps.append(Observed(row + 1, held))  # seen again, unchanged: no flicker
+    many = largest_gain(start, steps, accepts) or 0
+    if many < needed:
+        return Gain(many, None)
+    rises = [sum(step.inventory.get(item, 0) - start.get(item, 0) for item in accepts) for step in steps]
+    for place, (step, rise) in enumerate(zip(steps, rises, strict=True)):
+        stays = place + 1 == len(rises) or rises[place + 1] >= needed or bool(step.yielded & accepts)
+        if rise >= needed and stays:
+            return Gain(many, step.tick)
+    return Gain(many, None)
 
 
-def counted(track: Track, names: frozenset[str], needed: int) -> tuple[int, int | None]:
-    """How often the named counters rose, and the row where that reached `needed`."""
+def counter_gain(track: Track, names: frozenset[str], needed: int) -> Gain:
+    """How often the named counters rose."""
     total, reached = 0, None
     for change in track.counters:
         if change.name in names and change.after > change.before:
             total += change.after - change.before
             if reached is None and total >= needed:
                 reached = change.row
-    return min(total, LARGEST_COUNT), reached
+    return Gain(min(total, LARGEST_COUNT), reached)
 
 
 def assemble(track: Track, episode: Row, spans: Sequence[Span], source: str | None) -> Recording:
@@ -178,9 +199,7 @@ def _state(ticks: pl.DataFrame, held: Held, row: int) -> Row:
     inventory = held.at(row)
     return {
         **{name: seen[name] for name in ("x", "y", "z", "health", "hunger", "gui", "equipped", "alive")},
-        "inventory": None
-        if inventory is None
-        else [{"name": name, "count": count} for name, count in inventory.items()],
+        "inventory": None if inventory is None else amounts(inventory),
         "near": None,
         "seen": None,
     }
@@ -297,7 +316,7 @@ def left_over(path: Path, relative: str, source: str) -> Recording:
 def order_ticks(recorded: Sequence[Any]) -> tuple[list[int], list[int]]:
     """Ticks from the start of the recording, strictly rising, and the rows where the recorded ones fell back.
 
-    A recorded gap is kept (ticks were lost); a step back, a repeat or a leap of more than an hour is one tick.
+    A recorded gap is kept (ticks were lost); a step back, a repeat or a leap of over an hour is one tick.
     """
     known = np.array([np.nan if value is None else value for value in recorded], dtype=np.float64)
     if known.size == 0:
@@ -310,6 +329,3 @@ def order_ticks(recorded: Sequence[Any]) -> tuple[list[int], list[int]]:
     if times[-1] > LARGEST_COUNT:
         times = np.arange(known.size)
     return times.astype(np.int64).tolist(), fallen.tolist()
-
-
-_LONGEST_GAP: Final = 72_000  # ticks: an hour

@@ -1,0 +1,255 @@
+"""MineStudio rollouts: one observation and one action a tick, as JSON lines or as `RecordCallback` writes them.
+
+A rollout is `info.jsonl` with `action.jsonl` in a folder that bears the task's name, or `episode_N_info.json`
+with `episode_N_action.json`. Row i of one belongs to row i of the other: the action, and the observation
+after it. One rollout is one episode with one attempt.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from rollouts.ingest.jsonlines import ObjectFile, first_object, open_objects
+from rollouts.ingest.protocol import Recording, Row, printable, quarantined
+from rollouts.ingest.tick_columns import (
+    COUNTERS,
+    LARGEST_COUNT,
+    Columns,
+    Track,
+    flag,
+    hand,
+    number,
+    pressed,
+)
+from rollouts.ingest.tick_source import (
+    Gain,
+    Span,
+    Task,
+    any_file,
+    assemble,
+    counter_gain,
+    files_below,
+    inventory_gain,
+    left_over,
+    read_task,
+)
+from warehouse.domains import Domain
+from warehouse.ids import derive_id, file_digest
+
+FORMAT: Final = "minestudio"
+_INFO = re.compile(r"^(?P<stem>.*?)info(?P<ending>\.jsonl?)$", re.DOTALL)
+_ACTION = re.compile(r"^(?P<stem>.*?)action(?P<ending>\.jsonl?)$", re.DOTALL)
+_TASK = re.compile(
+    r"(?:^|[^a-z])(?P<verb>mine_block|craft_item|kill_entity|use_item|pickup|drop|break_item)"
+    r"[.:](?P<thing>[a-z0-9_]+)"
+)
+# The recorder's own status line counts its frames: it says nothing of the game and changes at every tick.
+_RECORDERS_OWN: Final = frozenset({"RecordCallback"})
+_PLACE: Final = ("xpos", "ypos", "zpos", "yaw", "pitch")
+_PLAYER: Final = ("x", "y", "z", "yaw", "pitch")
+_EVIDENT_IN_INVENTORY: Final = frozenset({"mine", "craft", "smelt"})
+
+
+class MineStudioImporter:
+    """Reads folders of MineStudio rollouts."""
+
+    name = FORMAT
+
+    def recognises(self, folder: Path) -> bool:
+        """Is there a file whose first object looks like the simulator's info?"""
+        return any_file(folder, ("info.jsonl", "info.json"), _is_info)
+
+    def read(self, folder: Path, build: str, domain: Domain) -> Iterator[Recording]:
+        """Every rollout below `folder`, by name; then what belongs to none."""
+        files = dict(files_below(folder))
+        names = {relative: path for path, relative in files.items()}
+        used: set[str] = set()
+        for relative, path in names.items():
+            match = _INFO.match(path.name)
+            if match is None:
+                continue
+            beside = relative[: len(relative) - len(path.name)] + f"{match['stem']}action{match['ending']}"
+            used |= {relative, beside}
+            yield _read_rollout(folder, path, relative, names.get(beside), beside, build, domain)
+        for relative, path in names.items():
+            if relative in used:
+                continue
+            if _ACTION.match(path.name):
+                reason = "actions without observations: no info file beside it"
+                yield Recording(quarantine=[quarantined(relative, FORMAT, reason, position=0)])
+            else:
+                yield left_over(path, relative, FORMAT)
+
+
+def _is_info(path: Path) -> bool:
+    seen = first_object(path)
+    return seen is not None and _looks_like_info(seen)
+
+
+def _looks_like_info(seen: Mapping[str, Any]) -> bool:
+    # Contractor recordings of the same game have both, and the mouse too.
+    known = (
+        "inventory",
+        "location_stats",
+        "player_pos",
+        "is_gui_open",
+        "isGuiOpen",
+        "equipped_items",
+        "health",
+    )
+    return "mouse" not in seen and sum(key in seen for key in known) >= 2
+
+
+def _read_rollout(
+    folder: Path, info: Path, relative: str, action: Path | None, beside: str, build: str, domain: Domain
+) -> Recording:
+    columns = Columns()
+    infos = open_objects(info)
+    actions = open_objects(action) if action is not None else None
+    inputs = _read_actions(actions) if actions is not None else {}
+    last = _read_infos(infos, columns, inputs)
+    quarantine = infos.quarantine(relative, FORMAT) if infos.faults or not infos.kept else []
+    if infos.kept and not columns.rows:
+        quarantine.append(
+            quarantined(relative, FORMAT, "another format: no observation in it", position=0, size=infos.size)
+        )
+    if actions is None:
+        reason = "missing: the observations are kept without their actions"
+        quarantine.append(quarantined(beside, FORMAT, reason))
+    else:
+        quarantine += _about_actions(actions, beside, inputs, last, columns.rows)
+    if not columns.rows:
+        return Recording(quarantine=quarantine)
+    hashes = [file_digest(path) for path in (info, action) if path is not None]
+    track = columns.track()
+    source = printable(relative)
+    episode: Row = {
+        "episode_id": derive_id("episode", [FORMAT, source, *hashes]),
+        "source": f"{FORMAT}:{source}",
+        "build": build,
+        "world": FORMAT,
+    }
+    recording = _one_attempt(track, _task(folder, relative, domain), episode, source)
+    recording.quarantine = quarantine
+    return recording
+
+
+def _read_actions(actions: ObjectFile) -> dict[int, frozenset[str] | None]:
+    """The inputs by row. A compressed action ("buttons" as one number) needs the policy's own tables: None."""
+    return {record.nth: None if "buttons" in record.value else pressed(record.value) for record in actions}
+
+
+def _read_infos(infos: ObjectFile, columns: Columns, inputs: Mapping[int, frozenset[str] | None]) -> int:
+    """Fills the columns; the number of rows that the file has, broken ones included."""
+    last = -1
+    for record in infos:
+        seen = record.value
+        if record.nth > LARGEST_COUNT or not (columns.rows or _looks_like_info(seen)):
+            continue
+        last = record.nth
+        _add(columns, seen)
+        columns.tick.append(record.nth)
+        columns.inputs.append(inputs.get(record.nth))
+    return last + 1
+
+
+def _add(columns: Columns, seen: Mapping[str, Any]) -> None:
+    columns.hold(seen.get("inventory"))
+    message = seen.get("message")
+    for speaker, text in message.items() if isinstance(message, dict) else [("", message)]:
+        if speaker not in _RECORDERS_OWN:
+            columns.say(str(speaker), text)
+    for group in COUNTERS:
+        totals = seen.get(group)
+        if isinstance(totals, dict):
+            columns.counters.update(columns.rows, group, totals)
+    stats = seen.get("stats")
+    if isinstance(stats, dict):
+        columns.counters.update(columns.rows, "", stats)
+
+    place, names = seen.get("location_stats"), _PLACE
+    if not isinstance(place, dict):
+        place, names = seen.get("player_pos"), _PLAYER
+    where = place if isinstance(place, dict) else {}
+    life = seen.get("life_stats")
+    vital = life if isinstance(life, dict) else {}
+    numbers = {name: number(where.get(key)) for name, key in zip(_PLAYER, names, strict=True)}
+    numbers["health"] = number(seen.get("health", vital.get("life")))
+    numbers["hunger"] = number(seen.get("food_level", vital.get("food")))
+    for name, value in numbers.items():
+        columns.values[name].append(value)
+    alive = flag(vital.get("is_alive"))
+    if alive is None and numbers["health"] is not None:
+        alive = numbers["health"] > 0
+    columns.alive.append(alive)
+    worn = seen.get("equipped_items", seen.get("equipped_item"))
+    columns.equipped.append(hand(worn.get("mainhand")) if isinstance(worn, dict) else None)
+    columns.gui_open.append(flag(seen.get("is_gui_open", seen.get("isGuiOpen"))))
+    columns.gui_told.append(None)
+
+
+def _about_actions(
+    actions: ObjectFile, beside: str, inputs: Mapping[int, frozenset[str] | None], rows: int, kept: int
+) -> list[Row]:
+    found = actions.quarantine(beside, FORMAT) if actions.faults or not actions.kept else []
+    told = max(inputs, default=-1) + 1
+    if actions.kept and rows and told != rows:
+        reason = f"{told} actions beside {rows} observations: the first {min(told, rows)} are taken as pairs"
+        found.append(quarantined(beside, FORMAT, reason, kept=min(told, kept), size=actions.size))
+    if any(value is None for value in inputs.values()):
+        reason = "actions in a policy's own coding cannot be read as inputs"
+        found.append(quarantined(beside, FORMAT, reason, size=actions.size))
+    return found
+
+
+def _task(folder: Path, relative: str, domain: Domain) -> Task:
+    """The task that the rollout's nearest folder names, the imported folder itself included."""
+    for part in reversed([folder.name, *Path(relative).parts]):
+        match = _TASK.search(part)
+        if match is not None:
+            return read_task(match["verb"], match["thing"], domain)
+    return Task(None, None, None, frozenset())
+
+
+def _one_attempt(track: Track, task: Task, episode: Row, source: str) -> Recording:
+    last = track.ticks.height - 1
+    gain, success = _success(track, task)
+    end = "success" if success else "death" if track.deaths else "agent_stopped"
+    span = Span(
+        0,
+        last,
+        end,
+        kind=task.kind,
+        target=task.target,
+        condition=task.text,
+        needed=task.needed,
+        success=success,
+        gained=gain.many if gain is not None else None,
+    )
+    reached = gain.reached if gain is not None and success else None
+    episode |= {
+        "goal": task.text,
+        "success": success,
+        "success_tick": track.ticks["tick"][reached] if reached is not None else None,
+        "end_reason": "success" if success else "death" if end == "death" else "recording_end",
+    }
+    return assemble(track, episode, [span], source)
+
+
+def _success(track: Track, task: Task) -> tuple[Gain | None, bool | None]:
+    """Success by evidence: the accepted items rose, or the task's own counter did. Without a rise it is a
+    failure where the result would have shown, and undecided elsewhere."""
+    if task.target is None or task.needed is None or task.kind is None:
+        return None, None
+    group = {"mine": "mine_block", "craft": "craft_item", "smelt": "craft_item", "combat": "kill_entity"}.get(
+        task.kind, "use_item"
+    )
+    counted = counter_gain(track, frozenset({f"{group}:{task.target}"}), task.needed)
+    held = inventory_gain(track, task.accepts, (0, track.ticks.height - 1), task.needed)
+    best = max((gain for gain in (counted, held) if gain is not None), key=lambda gain: gain.many)
+    if best.many >= task.needed:
+        reached = min(gain.reached for gain in (counted, held) if gain and gain.reached is not None)
+        return Gain(best.many, reached), True
+    shows = held is not None and task.kind in _EVIDENT_IN_INVENTORY
+    return (best, False) if shows or "counters" in track.observes else (None, None)

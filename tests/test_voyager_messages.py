@@ -1,0 +1,112 @@
+"""Voyager's messages as signals."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rollouts.ingest.voyager_messages import (
+    exception_message,
+    read_chat,
+    read_error,
+    save_of,
+    spoken_by_agent,
+)
+from warehouse.domains import Domain, load_domain
+
+
+@pytest.mark.parametrize(
+    ("text", "signal", "name"),
+    [
+        ("I did the recipe for stick 1 times", "done", "craft:stick"),
+        ("I can make stone_axe", "started", "craft:stone_axe"),
+        ("I cannot do the recipe for torch 3 times", "result_failed", "craft:torch"),
+        ("I need at least a stone_pickaxe to mine iron_ore!  Skip it!", "missing_tool", "stone_pickaxe"),
+        ("Failed to pickup item! Skip it!", "drop_lost", None),
+        ("No cobblestone nearby, please explore first", "target_absent", "cobblestone"),
+        ("Placed crafting_table", "done", "place:crafting_table"),
+        ("Killed cow!", "done", "kill:cow"),
+        ("Smelted 3 raw_iron.", "done", "smelt:iron_ingot"),
+        ("No coal as fuel in inventory", "missing_fuel", "coal"),
+        ("No furnace nearby, please explore first", "missing_station", "furnace"),
+        ("No crafting table nearby. Cannot craft wooden pickaxe.", "missing_station", "crafting_table"),
+        ("No pickaxe found. Mining oak log and crafting one...", "missing_tool", "pickaxe"),
+        ("Not enough iron ingots to craft an iron axe.", "missing_requirement", "iron_ingot"),
+        ("Already have 2 birch logs in the inventory.", "claim_have", "birch_log"),
+        ("Mined 2 iron ores.", "claim", "iron_ore"),
+        ("Craft without a crafting table", None, None),
+        ("Collect finish!", None, None),
+    ],
+)
+def test_chat(minecraft: Domain, text: str, signal: str | None, name: str | None) -> None:
+    reading = read_chat(text, minecraft)
+    assert (reading.signal, reading.name) == (signal, name)
+
+
+def test_a_shortage_names_every_item_with_its_number(minecraft: Domain) -> None:
+    reading = read_chat(
+        "I cannot make iron_pickaxe because I need:  3 more iron_ingot,  2 more stick, ", minecraft
+    )
+    assert reading.signal == "missing_item"
+    assert reading.items == (("iron_ingot", 3), ("stick", 2))
+
+
+@pytest.mark.parametrize(
+    ("text", "signal", "name"),
+    [
+        (
+            "In your program code: throw new Error(`No crafting table nearby`);\nNo crafting table nearby\n"
+            'at line 10:await craftItem(bot, "stone_pickaxe", 1); in your code',
+            "missing_station",
+            "crafting_table",
+        ),
+        (
+            "In your program code: throw new Error(`No block named ${name}`);\nNo block named stick\n"
+            'at line 7:await mineBlock(bot, "stick", 1); in your code',
+            "invalid_action",
+            "stick",
+        ),
+        ("Your code:17\nlogsNeeded--;\n Assignment to constant variable.\n", "invalid_action", None),
+        (
+            "/srv/lib/craft.js:32\nthrow new Error(err)\n TypeError: Cannot read properties of undefined "
+            "(reading 'id')\nat await bot.craft({ in your code",
+            "invalid_action",
+            None,
+        ),
+        ("Error: read ECONNRESET", "connection_lost", None),
+        ("Took to long to decide path to goal!", "path_blocked", None),
+        ("No path to the goal!", "path_blocked", None),
+        ("Event windowOpen did not fire within timeout of 20000ms", "action_timeout", None),
+        ("Inventory full", "inventory_full", None),
+        ("stone is not a valid fuel", "missing_fuel", None),
+        ("something nobody has ever seen", "invalid_action", None),
+    ],
+)
+def test_exceptions(minecraft: Domain, text: str, signal: str, name: str | None) -> None:
+    reading = read_error(text, minecraft)
+    assert (reading.signal, reading.name) == (signal, name)
+
+
+def test_the_code_around_an_exception_is_not_its_message(minecraft: Domain) -> None:
+    text = (
+        'In your program code: throw new Error("direction cannot be 0, 0, 0");\ndirection cannot be 0, 0, 0\n'
+        "at line 5:const block = await exploreUntil(bot, dir, 60, () => { // No furnace nearby in your code"
+    )
+    assert exception_message(text) == "direction cannot be 0, 0, 0"
+    assert read_error(text, minecraft).signal == "invalid_action"
+
+
+def test_primitives_do_not_speak_for_the_agent() -> None:
+    assert not spoken_by_agent("Placed crafting_table")
+    assert spoken_by_agent("Crafted a crafting table.")
+
+
+def test_save_events() -> None:
+    assert save_of("oak_log_mined") == ("mine", "oak_log")
+    assert save_of("nonsense") is None
+
+
+@given(st.text(max_size=300))
+def test_any_text_can_be_read(text: str) -> None:
+    domain = load_domain("minecraft")
+    read_chat(text, domain)
+    read_error(text, domain)
