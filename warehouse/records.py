@@ -6,6 +6,7 @@ in blocks, health and hunger in half-hearts and half-shanks (0-20). `Schema.filt
 frame into rows that keep the contract and rows that do not, with the reasons.
 """
 
+from functools import cache
 from typing import Final, NamedTuple
 
 import dataframely as dy
@@ -273,6 +274,7 @@ TABLES: Final[dict[str, Table]] = {
 TRACE_TABLES: Final = ("episodes", "attempts", "ticks", "events", "sightings", "inventory_changes")
 
 
+@cache
 def polars_schema(table: str) -> pl.Schema:
     """Column names and Polars types of a table of the contract."""
     return TABLES[table].schema.create_empty().schema

@@ -1,4 +1,4 @@
-"""MineStudio rollouts: one observation and one action a tick, as JSON lines or as `RecordCallback` writes them.
+"""MineStudio rollouts: an observation and an action a tick, as JSON lines or as `RecordCallback` writes them.
 
 A rollout is `info.jsonl` with `action.jsonl` in a folder that bears the task's name, or `episode_N_info.json`
 with `episode_N_action.json`. Row i of one belongs to row i of the other: the action, and the observation
@@ -8,7 +8,7 @@ after it. One rollout is one episode with one attempt.
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rollouts.ingest.jsonlines import ObjectFile, first_object, open_objects
 from rollouts.ingest.protocol import Recording, Row, printable, quarantined
@@ -106,19 +106,17 @@ def _read_rollout(
 ) -> Recording:
     columns = Columns()
     infos = open_objects(info)
-    actions = open_objects(action) if action is not None else None
-    inputs = _read_actions(actions) if actions is not None else {}
-    last = _read_infos(infos, columns, inputs)
+    actions = _read_actions(action) if action is not None else None
+    last = _read_infos(infos, columns, actions.inputs if actions else {})
     quarantine = infos.quarantine(relative, FORMAT) if infos.faults or not infos.kept else []
     if infos.kept and not columns.rows:
-        quarantine.append(
-            quarantined(relative, FORMAT, "another format: no observation in it", position=0, size=infos.size)
-        )
-    if actions is None:
+        reason = "another format: no observation in it"
+        quarantine.append(quarantined(relative, FORMAT, reason, position=0, size=infos.size))
+    if actions is not None:
+        quarantine += _about_actions(actions, beside, last)
+    elif columns.rows:
         reason = "missing: the observations are kept without their actions"
         quarantine.append(quarantined(beside, FORMAT, reason))
-    else:
-        quarantine += _about_actions(actions, beside, inputs, last, columns.rows)
     if not columns.rows:
         return Recording(quarantine=quarantine)
     hashes = [file_digest(path) for path in (info, action) if path is not None]
@@ -135,12 +133,29 @@ def _read_rollout(
     return recording
 
 
-def _read_actions(actions: ObjectFile) -> dict[int, frozenset[str] | None]:
-    """The inputs by row. A compressed action ("buttons" as one number) needs the policy's own tables: None."""
-    return {record.nth: None if "buttons" in record.value else pressed(record.value) for record in actions}
+class _Actions(NamedTuple):
+    """The inputs by row, how many rows the file has, and how many are in a policy's own coding."""
+
+    file: ObjectFile
+    inputs: dict[int, frozenset[str]]
+    told: int
+    coded: int
 
 
-def _read_infos(infos: ObjectFile, columns: Columns, inputs: Mapping[int, frozenset[str] | None]) -> int:
+def _read_actions(path: Path) -> _Actions:
+    file = open_objects(path)
+    inputs: dict[int, frozenset[str]] = {}
+    told = coded = 0
+    for record in file:
+        told = record.nth + 1
+        if "buttons" in record.value:  # one number for all keys: only the policy's tables tell which
+            coded += 1
+        elif record.value:  # the recorder writes {} for the reset, which is no action
+            inputs[record.nth] = pressed(record.value)
+    return _Actions(file, inputs, told, coded)
+
+
+def _read_infos(infos: ObjectFile, columns: Columns, inputs: Mapping[int, frozenset[str]]) -> int:
     """Fills the columns; the number of rows that the file has, broken ones included."""
     last = -1
     for record in infos:
@@ -189,17 +204,16 @@ def _add(columns: Columns, seen: Mapping[str, Any]) -> None:
     columns.gui_told.append(None)
 
 
-def _about_actions(
-    actions: ObjectFile, beside: str, inputs: Mapping[int, frozenset[str] | None], rows: int, kept: int
-) -> list[Row]:
-    found = actions.quarantine(beside, FORMAT) if actions.faults or not actions.kept else []
-    told = max(inputs, default=-1) + 1
-    if actions.kept and rows and told != rows:
-        reason = f"{told} actions beside {rows} observations: the first {min(told, rows)} are taken as pairs"
-        found.append(quarantined(beside, FORMAT, reason, kept=min(told, kept), size=actions.size))
-    if any(value is None for value in inputs.values()):
-        reason = "actions in a policy's own coding cannot be read as inputs"
-        found.append(quarantined(beside, FORMAT, reason, size=actions.size))
+def _about_actions(actions: _Actions, beside: str, rows: int) -> list[Row]:
+    file = actions.file
+    found = file.quarantine(beside, FORMAT) if file.faults or not file.kept else []
+    if actions.told and rows and actions.told != rows:
+        pairs = min(actions.told, rows)
+        reason = f"{actions.told} actions beside {rows} observations: the first {pairs} are taken as pairs"
+        found.append(quarantined(beside, FORMAT, reason, kept=pairs, size=file.size))
+    if actions.coded:
+        reason = f"{actions.coded} actions in a policy's own coding cannot be read as inputs"
+        found.append(quarantined(beside, FORMAT, reason, kept=len(actions.inputs), size=file.size))
     return found
 
 
@@ -242,10 +256,7 @@ def _success(track: Track, task: Task) -> tuple[Gain | None, bool | None]:
     failure where the result would have shown, and undecided elsewhere."""
     if task.target is None or task.needed is None or task.kind is None:
         return None, None
-    group = {"mine": "mine_block", "craft": "craft_item", "smelt": "craft_item", "combat": "kill_entity"}.get(
-        task.kind, "use_item"
-    )
-    counted = counter_gain(track, frozenset({f"{group}:{task.target}"}), task.needed)
+    counted = counter_gain(track, frozenset({task.counter}), task.needed)
     held = inventory_gain(track, task.accepts, (0, track.ticks.height - 1), task.needed)
     best = max((gain for gain in (counted, held) if gain is not None), key=lambda gain: gain.many)
     if best.many >= task.needed:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import polars as pl
 
 from warehouse.domains import Domain
-from warehouse.records import TRACE_TABLES, from_rows
+from warehouse.records import TRACE_TABLES, arrange, from_rows
 
 Row = dict[str, Any]
 
@@ -85,11 +85,15 @@ def printable(text: str) -> str:
 
 def merge(recordings: Iterable[Recording]) -> dict[str, pl.DataFrame]:
     """The recordings' rows as one frame per table of the trace contract, quarantine and data_quality too."""
-    gathered = list(recordings)
     names = (*TRACE_TABLES, "quarantine", "data_quality")
-    return {
-        name: pl.concat([recording.frame(name) for recording in gathered], rechunk=True)
-        if gathered
-        else from_rows(name, [])
-        for name in names
-    }
+    rows: dict[str, list[Row]] = {name: [] for name in names}
+    frames: dict[str, list[pl.DataFrame]] = {name: [] for name in names}
+    for recording in recordings:
+        for name in names:
+            part = getattr(recording, name)
+            # Rows are gathered over the episodes first: a frame per episode and table would be slow.
+            if isinstance(part, pl.DataFrame):
+                frames[name].append(arrange(name, part))
+            else:
+                rows[name] += part
+    return {name: arrange(name, pl.concat([*frames[name], from_rows(name, rows[name])])) for name in names}

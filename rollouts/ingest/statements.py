@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
-import inflect
+from warehouse.domains.english import inflector
 
 StatementKind = Literal["claim", "have", "short", "absent", "seen"]
 
@@ -51,8 +51,7 @@ class Statement:
 
 @cache
 def _number_words() -> dict[str, int]:
-    engine = inflect.engine()
-    return {str(engine.number_to_words(n)): n for n in range(1, _LARGEST_NUMBER_WORD + 1)}  # type: ignore[arg-type]
+    return {str(inflector().number_to_words(n)): n for n in range(1, _LARGEST_NUMBER_WORD + 1)}  # type: ignore[arg-type]
 
 
 @cache

@@ -51,6 +51,8 @@ class Task:
     target: str | None
     accepts: frozenset[str]
     needed: int | None = None
+    counter: str = ""
+    """the cumulative counter that counts exactly this"""
 
 
 def read_task(verb: str, thing: str, domain: Domain, needed: int = 1) -> Task:
@@ -65,10 +67,11 @@ def read_task(verb: str, thing: str, domain: Domain, needed: int = 1) -> Task:
     kind = next((kind for kind in kinds if kind is not None), None)
     if kind == "craft" and thing not in domain.recipes and thing in domain.smelting.values():
         kind = "smelt"
+    counter = f"{verb}:{thing}"
     reading = domain.read_target(phrase, kind) if kind else None
     if reading is None:
-        return Task(text or None, kind, thing or None, frozenset(), needed)
-    return Task(text, kind, reading.target, reading.accepts, needed)
+        return Task(text or None, kind, thing or None, frozenset(), needed, counter)
+    return Task(text, kind, reading.target, reading.accepts, needed, counter)
 
 
 class Held:
@@ -296,9 +299,10 @@ def any_file(folder: Path, suffixes: tuple[str, ...], is_one: Callable[[Path], b
     return False
 
 
-def left_over(path: Path, relative: str, source: str) -> Recording:
-    """A file that belongs to no recording: a known side file is ignored, anything else is quarantined."""
-    side = path.suffix.lower() in SIDE_SUFFIXES or path.name.lower().startswith(_SIDE_NAMES)
+def left_over(path: Path, relative: str, source: str, side: bool = False) -> Recording:
+    """A file that belongs to no recording: a known side file (`side`: of this format) is ignored, anything
+    else is quarantined."""
+    side = side or path.suffix.lower() in SIDE_SUFFIXES or path.name.lower().startswith(_SIDE_NAMES)
     try:
         size = path.stat().st_size
     except OSError:

@@ -12,11 +12,11 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from warehouse.domains.english import inflector
 
 if TYPE_CHECKING:
-    import inflect
-
     from warehouse.domains.model import Domain, Material
     from warehouse.domains.routes import Routes
 
@@ -201,25 +201,6 @@ def _spellings(text: str) -> Iterator[str]:
 @cache
 def _inflections(text: str) -> tuple[str, ...]:
     head, blank, last = text.rpartition(" ")
-    singular = _inflector().singular_noun(last)
-    plural = _inflector().plural_noun(last)
+    singular = inflector().singular_noun(last)
+    plural = inflector().plural_noun(last)
     return tuple(f"{head}{blank}{form}" for form in (singular, plural) if form)
-
-
-@cache
-def _inflector() -> inflect.engine:
-    import typeguard
-
-    # inflect lets typeguard rewrite each of its functions on import, which takes three seconds and guards
-    # against nothing that can happen here; without the rewriting the import takes a tenth of one.
-    rewrite = typeguard.typechecked
-    typeguard.typechecked = _unchanged  # type: ignore[assignment]
-    try:
-        import inflect
-    finally:
-        typeguard.typechecked = rewrite
-    return inflect.engine()
-
-
-def _unchanged(function: Any) -> Any:
-    return function

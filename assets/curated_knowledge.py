@@ -1,0 +1,37 @@
+"""Curator over a build's candidates."""
+
+import dagster as dg
+
+from assets import metadata
+from assets.knowledge_candidates import knowledge_candidates
+from assets.partitions import builds
+from assets.resources import DataHome
+from warehouse.curator import CuratorSettings
+from warehouse.database import fetch, statement, writer
+from warehouse.fold import curator, fold_build
+
+
+@dg.asset(
+    partitions_def=builds,
+    deps=[knowledge_candidates],
+    group_name="knowledge",
+    kinds={"duckdb", "python"},
+    code_version="1",
+    owners=["team:mineevolve"],
+    pool="warehouse",
+    description="Accept = V_schema ∧ V_match ∧ V_exec ∧ V_spec ∧ ¬C_conflict (eq. 6), and V_evidence: the "
+    "cited feedback exists, belongs to the situation and shows what is claimed. Rejected candidates are kept "
+    "with their reasons. The warehouse is a fold over immutable shards.",
+)
+def curated_knowledge(context: dg.AssetExecutionContext, home: DataHome) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    build = context.partition_key
+    report = fold_build(home.root, build, curator(home.domain, CuratorSettings()))
+    with writer(home.root) as con:
+        decisions = fetch(con, statement("decisions_of_build"), [build])
+    return dg.MaterializeResult(
+        metadata={
+            "dagster/row_count": report.rows.get("knowledge", 0),
+            "decisions": metadata.table(decisions, rows=100),
+            **metadata.counts(sorted(report.rows.items())),
+        }
+    )

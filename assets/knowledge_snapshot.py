@@ -1,0 +1,41 @@
+"""The frozen knowledge of a build."""
+
+import dagster as dg
+
+from assets import metadata
+from assets.curated_knowledge import curated_knowledge
+from assets.partitions import builds
+from assets.resources import DataHome
+from warehouse.fold import store_after
+from warehouse.snapshots import entry_rows, load_snapshot, publish_snapshot
+
+
+@dg.asset(
+    partitions_def=builds,
+    deps=[curated_knowledge],
+    group_name="knowledge",
+    kinds={"parquet"},
+    code_version="1",
+    owners=["team:mineevolve"],
+    pool="warehouse",
+    description="An immutable, content-addressed folder of the active entries with their evidence and "
+    "confidence. Its id is the hash of the sorted rows; the manifest is written last.",
+)
+def knowledge_snapshot(context: dg.AssetExecutionContext, home: DataHome) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    build = context.partition_key
+    folder = publish_snapshot(home.root, build, store_after(home.root, build))
+    snapshot = load_snapshot(folder)
+    rows = entry_rows(snapshot.entries)
+    return dg.MaterializeResult(
+        data_version=dg.DataVersion(snapshot.snapshot_id),
+        metadata={
+            "snapshot": snapshot.snapshot_id,
+            "dagster/row_count": rows.height,
+            "entries": metadata.table(
+                rows.select(
+                    "entry_id", "type", "kind", "target", "failure_type", "support_episodes", "confidence"
+                ),
+                rows=100,
+            ),
+        },
+    )

@@ -1,0 +1,73 @@
+"""What a person wants to see of a materialization: schemas, tables, a small plot."""
+
+import base64
+from collections.abc import Iterable, Mapping
+from io import BytesIO
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+
+def table_schema(frame: pl.DataFrame, descriptions: Mapping[str, str] | None = None) -> dg.TableSchema:
+    """A frame's columns as Dagster shows them."""
+    notes = descriptions or {}
+    return dg.TableSchema(
+        columns=[
+            dg.TableColumn(name=name, type=str(dtype), description=notes.get(name))
+            for name, dtype in frame.schema.items()
+        ]
+    )
+
+
+def contract_schema(table: str) -> dg.TableSchema:
+    """The columns of a contract table with what the contract says of them."""
+    from warehouse.records import TABLES, empty
+
+    columns = TABLES[table].schema.columns()
+    return table_schema(
+        empty(table), {name: column.description for name, column in columns.items() if column.description}
+    )
+
+
+def table(frame: pl.DataFrame, rows: int = 25) -> dg.TableMetadataValue:
+    """The first rows of a frame of plain values as a table."""
+    records = [
+        dg.TableRecord({name: _plain(value) for name, value in row.items()})
+        for row in frame.head(rows).iter_rows(named=True)
+    ]
+    return dg.MetadataValue.table(records=records, schema=table_schema(frame)) if records else _nothing()
+
+
+def bars(frame: pl.DataFrame, category: str, amount: str, title: str) -> dg.MarkdownMetadataValue:
+    """A bar chart of `amount` per `category`, in the frame's order, as an embedded picture."""
+    import altair as alt
+
+    if frame.is_empty():
+        return dg.MetadataValue.md("nothing to plot")
+    chart = (
+        alt.Chart(alt.Data(values=frame.select(category, amount).to_dicts()), title=title)
+        .mark_bar(color="#33658a")
+        .encode(
+            x=alt.X(f"{amount}:Q", title=amount.replace("_", " ")),
+            y=alt.Y(f"{category}:N", sort=None, title=None),
+        )
+        .properties(width=420, height={"step": 18})
+    )
+    picture = BytesIO()
+    chart.save(picture, format="png", scale_factor=2)
+    encoded = base64.b64encode(picture.getvalue()).decode()
+    return dg.MetadataValue.md(f"![{title}](data:image/png;base64,{encoded})")
+
+
+def counts(values: Iterable[tuple[str, int]]) -> dict[str, Any]:
+    """Row counts as metadata entries, one per name."""
+    return {name: dg.MetadataValue.int(count) for name, count in values}
+
+
+def _plain(value: Any) -> str | int | float | bool | None:
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+
+
+def _nothing() -> Any:
+    return dg.MetadataValue.md("no rows")

@@ -1,0 +1,70 @@
+"""Monitor over a partition's trajectories."""
+
+import dagster as dg
+import polars as pl
+
+from assets import metadata
+from assets.imported_trajectories import imported_trajectories
+from assets.partitions import build_and_group, builds_and_groups
+from assets.resources import DataHome
+from rollouts.monitor import monitor
+from rollouts.trace import Trace
+from warehouse.records import TRACE_TABLES
+from warehouse.trace_store import feedback_store, scan_shards, trace_store
+
+
+@dg.asset(
+    partitions_def=builds_and_groups,
+    deps=[imported_trajectories],
+    group_name="feedback",
+    kinds={"polars", "parquet"},
+    code_version="1",
+    owners=["team:mineevolve"],
+    description="Typed execution feedback e = (z, y, Δs, Δv, f, p, ℓ), eq. 1, one row per attempt. "
+    "p = λx·Var(x)/(εx+Var(x)) + λv·‖Δv‖₁/(εv+‖Δv‖₁) + λg·p_goal (eq. 2); ℓ marks stagnation (eq. 3, and "
+    "the last 20 s and loops beside it); remedy_due is eq. 5.",
+)
+def typed_feedback(context: dg.AssetExecutionContext, home: DataHome) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    build, group = build_and_group(context)
+    traces, store = trace_store(home.root), feedback_store(home.root)
+    written = []
+    for source in (name for of_group, name in traces.sources(build) if of_group == group):
+        parts = {
+            part.table: part
+            for part in traces.parts(builds=[build])
+            if (part.group, part.source) == (group, source)
+        }
+        trace = Trace.of(
+            {name: scan_shards(name, parts[name].shards).collect() for name in TRACE_TABLES if name in parts}
+        )
+        rows = monitor(trace, home.domain)
+        store.write_source(build, group, source, {"feedback": rows}, traces.episode_ids(build, group, source))
+        context.log.info(f"{source}: {rows.height} attempts")
+        written.append(rows)
+    feedback = pl.concat(written) if written else pl.DataFrame()
+    return dg.MaterializeResult(metadata=_shown(feedback) if written else {"dagster/row_count": 0})
+
+
+def _shown(feedback: pl.DataFrame) -> dict[str, object]:
+    mix = (
+        feedback.group_by(pl.col("failure_type").cast(pl.String))
+        .agg(attempts=pl.len().cast(pl.Int64), stagnant=pl.col("stagnant").sum().cast(pl.Int64))
+        .sort(["attempts", "failure_type"], descending=[True, False])
+        .with_columns(pl.col("failure_type").fill_null("undecided"))
+    )
+    failures = mix.filter(pl.col("failure_type") != "NONE")
+    return {
+        "dagster/row_count": feedback.height,
+        "failure types": metadata.table(mix, rows=30),
+        "failure mix": metadata.bars(
+            failures, "failure_type", "attempts", "unsuccessful attempts by failure type"
+        ),
+        "stagnant, with loops and the last 20 s": _share(feedback["stagnant"]),
+        "stagnant, eq. 3 alone": _share(feedback["stagnant_paper"]),
+        "dagster/column_schema": metadata.contract_schema("feedback"),
+    }
+
+
+def _share(flags: pl.Series) -> str:
+    known = flags.drop_nulls()
+    return f"{int(known.sum())} of {len(known)} attempts with a verdict"

@@ -1,0 +1,5 @@
+"""The `mineevolve` command."""
+
+from pipeline.command.app import app
+
+__all__ = ["app"]

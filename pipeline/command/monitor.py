@@ -1,0 +1,75 @@
+"""`mineevolve monitor`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Monitor and how well it judges.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """Commands on Monitor."""
+
+
+@app.command()
+def score(
+    labels: Annotated[Path, typer.Argument(help="a JSON list of {file, success, claimed, failure_type, …}")],
+    build: Annotated[str | None, typer.Option(help="the build that holds the labelled attempts")] = None,
+) -> None:
+    """Compare Monitor with human labels: agreement with k, n and a 95 % Wilson interval, confusion table.
+
+    Agreement on failure_type is over the attempts that the labels call unsuccessful. Exits with 1 when a goal
+    is missed.
+
+    Example: `mineevolve monitor score ../shared/labels/voyager_questllama.json`
+    """
+    import polars as pl
+
+    from pipeline.command.console import FAILED, MISUSED, explained, fail, out, show
+    from pipeline.settings import Settings
+    from rollouts.monitor.score import read_labels
+    from rollouts.monitor.score import score as score_monitor
+    from warehouse.trace_store import feedback_store, trace_store
+
+    settings = Settings()
+    builds = [build] if build else None
+    with explained(OSError, ValueError, code=MISUSED):
+        wanted = read_labels(labels)
+    attempts = trace_store(settings.home).scan("attempts", builds).collect()
+    feedback = feedback_store(settings.home).scan("feedback", builds).collect()
+    if attempts.is_empty():
+        raise fail(f"{settings.home} holds no attempts: run `mineevolve ingest FOLDER` first", MISUSED)
+    result = score_monitor(attempts, feedback, wanted)
+    rows = []
+    for agreement in result.agreements:
+        interval = agreement.interval
+        rows.append(
+            {
+                "agreement on": agreement.question,
+                "k": agreement.k,
+                "n": agreement.n,
+                "share": agreement.share,
+                "95 %": f"{interval[0]:.3f}–{interval[1]:.3f}" if interval else None,
+                "goal": agreement.goal,
+                "met": agreement.met,
+            }
+        )
+    show(pl.DataFrame(rows), f"Monitor against {labels.name}")
+    confusion = pl.DataFrame(
+        [{"label": pair[0], "monitor": pair[1], "attempts": n} for pair, n in result.confusion.items()],
+        schema={"label": pl.String, "monitor": pl.String, "attempts": pl.Int64},
+    )
+    show(
+        confusion.pivot("monitor", index="label", values="attempts", sort_columns=True).sort("label"),
+        "Failure types: label (rows) against Monitor (columns)",
+    )
+    if result.disagreements:
+        show(pl.DataFrame([vars(one) for one in result.disagreements]), "Disagreements")
+    if result.missing:
+        names = ", ".join(result.missing[:5])
+        out.print(f"[yellow]{len(result.missing)} labelled files are not among the attempts: {names}[/]")
+    missed = [agreement.question for agreement in result.agreements if not agreement.met]
+    if missed:
+        raise fail(f"goal missed on {', '.join(missed)}", FAILED)

@@ -1,0 +1,71 @@
+"""What `mineevolve snapshot` prints."""
+
+from pathlib import Path
+
+import polars as pl
+
+from pipeline.command.console import MISUSED, explained, fail, out, show
+from pipeline.settings import Settings
+from warehouse.fold import all_builds
+from warehouse.shards import DamagedShardError
+from warehouse.snapshots import diff, list_snapshots, load_snapshot, published_snapshot, verify
+
+
+def listed() -> None:
+    """Prints a row per snapshot."""
+    home = Settings().home
+    published: dict[str, list[str]] = {}
+    for build in all_builds(home):
+        name = published_snapshot(home, build)
+        if name is not None:
+            published.setdefault(name, []).append(build)
+    rows = []
+    with explained(DamagedShardError):
+        for folder in list_snapshots(home):
+            types = [entry.type for entry in load_snapshot(folder).entries]
+            rows.append(
+                {
+                    "snapshot": folder.name,
+                    "entries": len(types),
+                    "skills": types.count("skill"),
+                    "remedies": types.count("remedy"),
+                    "published by": ", ".join(published.get(folder.name, [])) or None,
+                }
+            )
+    if not rows:
+        raise fail(f"{home} holds no snapshot yet: run `mineevolve run` first", MISUSED)
+    show(pl.DataFrame(rows), f"{len(rows)} snapshots")
+
+
+def verified(prefix: str | None) -> None:
+    """Verifies one snapshot or all of them."""
+    home = Settings().home
+    folders = list_snapshots(home) if prefix is None else [_folder(home, prefix)]
+    damaged = 0
+    for folder in folders:
+        try:
+            verify(folder)
+        except DamagedShardError as error:
+            damaged += 1
+            out.print(f"[bold red]damaged[/] {folder.name}: {error}", soft_wrap=True)
+        else:
+            out.print(f"[green]whole[/]   {folder.name}")
+    if damaged:
+        advice = "`mineevolve warehouse rebuild` makes them anew"
+        raise fail(f"{damaged} of {len(folders)} snapshots are damaged; {advice}")
+
+
+def compared(old: str, new: str) -> None:
+    """Prints what differs between two snapshots."""
+    home = Settings().home
+    with explained(DamagedShardError):
+        rows = diff(load_snapshot(_folder(home, old)), load_snapshot(_folder(home, new)))
+    show(rows, f"{rows.height} entries differ")
+
+
+def _folder(home: Path, prefix: str) -> Path:
+    found = [folder for folder in list_snapshots(home) if folder.name.startswith(prefix)]
+    if len(found) != 1:
+        what = "no snapshot" if not found else f"{len(found)} snapshots"
+        raise fail(f"{what} with an id that begins with {prefix!r}: see `mineevolve snapshot list`", MISUSED)
+    return found[0]

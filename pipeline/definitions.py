@@ -1,0 +1,38 @@
+"""The code location: assets, checks, jobs and resources."""
+
+import dagster as dg
+
+from assets.analysis_warehouse import analysis_warehouse
+from assets.checks import all_checks
+from assets.curated_knowledge import curated_knowledge
+from assets.imported_trajectories import imported_trajectories
+from assets.knowledge_candidates import knowledge_candidates
+from assets.knowledge_snapshot import knowledge_snapshot
+from assets.typed_feedback import typed_feedback
+from pipeline.jobs import JOBS
+from pipeline.resources import resources
+from pipeline.settings import Settings
+
+ASSETS = (
+    imported_trajectories,
+    typed_feedback,
+    knowledge_candidates,
+    curated_knowledge,
+    knowledge_snapshot,
+    analysis_warehouse,
+)
+
+
+def definitions(settings: Settings) -> dg.Definitions:
+    """The code location for these settings."""
+    return dg.Definitions(
+        assets=ASSETS,
+        asset_checks=list(all_checks()),
+        jobs=JOBS,
+        resources=resources(settings),
+        # A spawned step costs seconds and these jobs are short; only rollouts will use processes.
+        executor=dg.in_process_executor,
+    )
+
+
+defs = definitions(Settings())

@@ -1,0 +1,12 @@
+"""The assets' resources, from the settings."""
+
+from assets.resources import DataHome, Model
+from pipeline.settings import Settings
+
+
+def resources(settings: Settings) -> dict[str, object]:
+    """Resources by the names that the assets ask for."""
+    return {
+        "home": DataHome(path=str(settings.home), domain_name=settings.domain),
+        "model": Model(engine=settings.engine, seed=settings.seed),
+    }

@@ -1,0 +1,28 @@
+"""Settings, from the environment (`MINEEVOLVE_<NAME>`) or an `.env` file in the working folder."""
+
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """Where things are and which engine is asked."""
+
+    model_config = SettingsConfigDict(env_prefix="MINEEVOLVE_", env_file=".env", extra="ignore")
+
+    data: Path = Field(default=Path("data"), description="the folder that everything is written below")
+    domain: str = Field(default="minecraft", description="the domain that traces are read in")
+    engine: str = Field(default="rules", description="the engine that Inducer asks")
+    seed: int = Field(default=0, description="the engine's seed")
+    build: str = Field(default="0000", description="the build that commands work on by default")
+
+    @property
+    def home(self) -> Path:
+        """The data home, absolute."""
+        return self.data.expanduser().resolve()
+
+    @property
+    def dagster_home(self) -> Path:
+        """Where Dagster keeps its runs and events."""
+        return self.home / "dagster"

@@ -1,0 +1,691 @@
+"""Good candidates with the evidence that bears them out, and mutators that put one fault into them.
+
+A `Case` is drawn by `cases()`: the templates below with woods, tools and tiers renamed. A `Mutator` changes
+one thing and names the rule of eq. 6 that this breaks; it returns None where it has nothing to change.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any, Literal
+
+from hypothesis import strategies as st
+
+from warehouse.domains import load_domain
+from warehouse.entries import Rule
+from warehouse.facts import FeedbackFact, ObservedStep
+from warehouse.ids import derive_id
+from warehouse.knowledge import (
+    Amount,
+    Candidate,
+    Check,
+    Predicate,
+    RemedyContent,
+    Risk,
+    Scalar,
+    SkillContent,
+    Step,
+)
+from warehouse.state import flatten_state
+
+DOMAIN = load_domain("minecraft")
+WOODS = ("oak", "birch", "spruce", "jungle", "acacia", "dark_oak")
+TOOLS = ("pickaxe", "axe", "shovel", "sword", "hoe")
+LOWEST_PICKAXE = {
+    "coal_ore": "wooden_pickaxe",
+    "iron_ore": "stone_pickaxe",
+    "gold_ore": "iron_pickaxe",
+    "diamond_ore": "iron_pickaxe",
+}
+OpName = Literal["eq", "ne", "lt", "le", "gt", "ge", "in"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A candidate, and the facts among which its citations are."""
+
+    candidate: Candidate
+    facts: Mapping[str, FeedbackFact]
+
+    def with_candidate(self, **changes: Any) -> "Case":
+        """The case with another candidate, validated anew so that its lists are in order."""
+        return replace(self, candidate=Candidate.model_validate({**dict(self.candidate), **changes}))
+
+    def with_content(self, **changes: Any) -> "Case":
+        """The case with another content."""
+        content = self.candidate.content
+        return self.with_candidate(content=type(content).model_validate({**dict(content), **changes}))
+
+
+@dataclass(frozen=True)
+class Mutator:
+    """One fault: what it does to a case, and the rule that it breaks."""
+
+    name: str
+    rule: Rule
+    apply: Callable[[Case, Random], Case | None]
+
+
+def where(field: str, op: OpName, value: Scalar | tuple[Scalar, ...]) -> Predicate:
+    """A predicate."""
+    return Predicate(field=field, op=op, value=value)
+
+
+def step(kind: str, target: str | None = None, count: int = 1, *checks: Check) -> Step:
+    """A step."""
+    return Step(kind=kind, target=target, count=count, checks=checks)
+
+
+def check(type_: str, name: str | None = None, value: float | None = None) -> Check:
+    """A check."""
+    return Check(type=type_, name=name, value=value)
+
+
+def state(inventory: Mapping[str, int], near: tuple[str, ...] = (), **more: Any) -> dict[str, Any]:
+    """A state struct of the contract, of an agent in good health on the ground."""
+    row: dict[str, Any] = {"y": 64.0, "health": 20.0, "hunger": 18.0, "alive": True, "gui": "none"}
+    amounts = [{"name": name, "count": count} for name, count in sorted(inventory.items())]
+    return {**row, "inventory": amounts, "near": list(near), "seen": list(near), **more}
+
+
+def fact(number: int, kind: str, target: str, before: dict[str, Any], **more: Any) -> FeedbackFact:
+    """A failed attempt at `kind target`; `number` is its episode."""
+    known = {"kind": kind, "target": target}
+    values: dict[str, Any] = {
+        "feedback_id": derive_id("feedback", [number, kind, target]),
+        "episode_id": derive_id("episode", number),
+        "attempt": number,
+        **known,
+        "needed": 1,
+        "y": False,
+        "stagnant": False,
+        "progress": 0.05,
+        "state_before": flatten_state(before, **known),
+        "state_after": flatten_state(before, **known),
+        "delta_inventory": {},
+        **more,
+    }
+    return FeedbackFact(**values)
+
+
+def success(
+    number: int, kind: str, target: str, before: dict[str, Any], gain: dict[str, int]
+) -> FeedbackFact:
+    """An attempt that got `target`, with this net change of the inventory."""
+    held = {amount["name"]: amount["count"] for amount in before["inventory"]}
+    after = {name: held.get(name, 0) + gain.get(name, 0) for name in {*held, *gain}}
+    return fact(
+        number,
+        kind,
+        target,
+        before,
+        y=True,
+        failure_type="NONE",
+        progress=1.0,
+        needed=max(gain.get(target, 1), 1),
+        delta_inventory=gain,
+        state_after=flatten_state({**before, "inventory": _amounts(after)}, kind=kind, target=target),
+        steps=(ObservedStep(kind, target, max(gain.get(target, 1), 1)),),
+    )
+
+
+def _amounts(counts: Mapping[str, int]) -> list[dict[str, Any]]:
+    return [{"name": name, "count": count} for name, count in sorted(counts.items())]
+
+
+def _case(content: Any, facts: list[FeedbackFact], trigger: list[Predicate], *checks: Check) -> Case:
+    candidate = Candidate(
+        domain=DOMAIN.name,
+        type="skill" if isinstance(content, SkillContent) else "remedy",
+        trigger=tuple(trigger),
+        content=content,
+        verification=checks,
+        support=tuple(each.feedback_id for each in facts),
+        build="b1",
+    )
+    return Case(candidate, {each.feedback_id: each for each in facts})
+
+
+def station_remedy(wood: str, tool: str, rows: int = 2) -> Case:
+    """No crafting table in reach when a wooden tool was to be made."""
+    target = f"wooden_{tool}"
+    facts = [
+        fact(
+            number,
+            "craft",
+            target,
+            state({f"{wood}_planks": 8, "stick": 2 + number}),
+            failure_type="MISSING_STATION",
+            missing=("crafting_table",),
+        )
+        for number in range(rows)
+    ]
+    risk = Risk(
+        kind="craft",
+        target=target,
+        failure_type="MISSING_STATION",
+        missing=("crafting_table",),
+        note="crafted without a crafting table in reach",
+    )
+    repair = (step("craft", "crafting_table"), step("use", "crafting_table"), step("craft", target))
+    trigger = [
+        where("kind", "eq", "craft"),
+        where("target", "eq", target),
+        where("failure_type", "eq", "MISSING_STATION"),
+        where("near.crafting_table", "eq", False),
+    ]
+    return _case(RemedyContent(risk=risk, repair=repair), facts, trigger)
+
+
+def ingredient_remedy(wood: str, tool: str) -> Case:
+    """No sticks when a tool was to be made."""
+    target = f"stone_{tool}"
+    facts = [
+        fact(
+            number,
+            "craft",
+            target,
+            state({"cobblestone": 3, f"{wood}_log": 1 + number}, ("crafting_table",)),
+            failure_type="MISSING_INGREDIENT",
+            missing=("stick",),
+        )
+        for number in range(2)
+    ]
+    risk = Risk(
+        kind="craft", target=target, failure_type="MISSING_INGREDIENT", missing=("stick",), note="no sticks"
+    )
+    repair = (step("craft", f"{wood}_planks", 4), step("craft", "stick", 2), step("craft", target))
+    trigger = [
+        where("target", "eq", target),
+        where("failure_type", "eq", "MISSING_INGREDIENT"),
+        where("inventory.stick", "lt", 2),
+    ]
+    return _case(RemedyContent(risk=risk, repair=repair), facts, trigger)
+
+
+def tool_remedy(ore: str) -> Case:
+    """No pickaxe that is good enough when an ore was to be mined."""
+    tool = LOWEST_PICKAXE[ore]
+    facts = [
+        fact(
+            number,
+            "mine",
+            ore,
+            state({"stick": 4}, ("crafting_table",), y=12.0),
+            failure_type="MISSING_TOOL",
+            missing=(tool,),
+        )
+        for number in range(3)
+    ]
+    risk = Risk(kind="mine", target=ore, failure_type="MISSING_TOOL", missing=(tool,))
+    repair = (step("craft", tool), step("mine", ore))
+    trigger = [
+        where("kind", "eq", "mine"),
+        where("target", "eq", ore),
+        where("missing", "eq", tool),
+        where("ypos", "le", 40),
+    ]
+    return _case(RemedyContent(risk=risk, repair=repair), facts, trigger)
+
+
+def fuel_remedy(ore: str) -> Case:
+    """Nothing to burn in the furnace."""
+    target = DOMAIN.smelting[ore]
+    facts = [
+        fact(
+            7,
+            "smelt",
+            target,
+            state({ore: 3}, ("furnace",)),
+            failure_type="NO_FUEL",
+            missing=(),
+            stagnant=True,
+        )
+    ]
+    risk = Risk(kind="smelt", target=target, failure_type="NO_FUEL")
+    repair = (step("mine", "coal_ore", 2), step("smelt", target, 3))
+    trigger = [
+        where("failure_type", "eq", "NO_FUEL"),
+        where("kind", "in", ("smelt",)),
+        where("hunger", "gt", 4),
+    ]
+    return _case(RemedyContent(risk=risk, repair=repair), facts, trigger)
+
+
+def stuck_remedy(wood: str) -> Case:
+    """The way to a tree is blocked."""
+    target = f"{wood}_log"
+    facts = [
+        fact(number, "mine", target, state({}), failure_type="NAV_STUCK", stagnant=True)
+        for number in range(2)
+    ]
+    risk = Risk(
+        kind="mine",
+        target=target,
+        failure_type="NAV_STUCK",
+        note="runs against the same obstacle again and again",
+    )
+    repair = (step("move", None, 1, check("path_clear")), step("mine", target))
+    trigger = [
+        where("target", "eq", target),
+        where("failure_type", "eq", "NAV_STUCK"),
+        where("stagnant", "eq", True),
+    ]
+    return _case(RemedyContent(risk=risk, repair=repair), facts, trigger)
+
+
+def planks_skill(wood: str) -> Case:
+    """Planks from logs."""
+    log, planks = f"{wood}_log", f"{wood}_planks"
+    facts = [
+        success(number, "craft", planks, state({log: 2 + number}), {planks: 4, log: -1})
+        for number in range(2)
+    ]
+    content = SkillContent(
+        kind="craft",
+        target=planks,
+        count=4,
+        preconditions=(where(f"inventory.{log}", "ge", 1),),
+        steps=(step("craft", planks, 4),),
+        effects=(Amount(name=planks, count=4), Amount(name=log, count=-1)),
+    )
+    trigger = [where("kind", "eq", "craft"), where("target", "eq", planks)]
+    return _case(content, facts, trigger, check("inv_ge", planks, 4.0))
+
+
+def wooden_tool_skill(wood: str, tool: str) -> Case:
+    """A wooden tool from logs alone."""
+    log, planks, target = f"{wood}_log", f"{wood}_planks", f"wooden_{tool}"
+    facts = [
+        success(number, "craft", target, state({log: 4}), {target: 1, log: -3, "stick": 2})
+        for number in (3, 4)
+    ]
+    content = SkillContent(
+        kind="craft",
+        target=target,
+        preconditions=(where(f"inventory.{log}", "ge", 3),),
+        steps=(
+            step("craft", planks, 12),
+            step("craft", "stick", 4),
+            step("craft", "crafting_table"),
+            step("use", "crafting_table"),
+            step("craft", target),
+        ),
+        effects=(Amount(name=target, count=1), Amount(name=log, count=-3)),
+    )
+    trigger = [where("target", "eq", target), where(f"inventory.{log}", "ge", 3)]
+    return _case(content, facts, trigger, check("inv_ge", target, 1.0), check("alive"))
+
+
+def log_skill(wood: str) -> Case:
+    """Logs with bare hands."""
+    target = f"{wood}_log"
+    facts = [success(9, "mine", target, state({}), {target: 5})]
+    content = SkillContent(
+        kind="mine",
+        target=target,
+        count=3,
+        steps=(step("mine", target, 3),),
+        effects=(Amount(name=target, count=3),),
+    )
+    trigger = [where("kind", "eq", "mine"), where("target", "eq", target)]
+    return _case(content, facts, trigger, check("inv_ge", target, 3.0))
+
+
+def ingot_skill(ore: str) -> Case:
+    """Ingots beside a furnace."""
+    target = DOMAIN.smelting[ore]
+    before = state({ore: 3, "coal": 2}, ("furnace",))
+    facts = [success(number, "smelt", target, before, {target: 3, ore: -3, "coal": -1}) for number in (5, 6)]
+    content = SkillContent(
+        kind="smelt",
+        target=target,
+        count=3,
+        preconditions=(where("near.furnace", "eq", True), where(f"inventory.{ore}", "ge", 3)),
+        steps=(step("smelt", target, 3),),
+        effects=(Amount(name=target, count=3),),
+    )
+    trigger = [where("target", "eq", target), where("near.furnace", "eq", True)]
+    return _case(content, facts, trigger, check("inv_ge", target, 3.0), check("station_near", "furnace"))
+
+
+def cases() -> st.SearchStrategy[Case]:
+    """Good cases of every template, with its names exchanged for others of the same sort."""
+    wood, tool, ore = (
+        st.sampled_from(WOODS),
+        st.sampled_from(TOOLS),
+        st.sampled_from(("iron_ore", "gold_ore")),
+    )
+    return st.one_of(
+        st.builds(station_remedy, wood, tool),
+        st.builds(ingredient_remedy, wood, tool),
+        st.builds(tool_remedy, st.sampled_from(sorted(LOWEST_PICKAXE))),
+        st.builds(fuel_remedy, ore),
+        st.builds(stuck_remedy, wood),
+        st.builds(planks_skill, wood),
+        st.builds(wooden_tool_skill, wood, tool),
+        st.builds(log_skill, wood),
+        st.builds(ingot_skill, ore),
+    )
+
+
+# --- what mutators have in common
+
+
+def _steps(case: Case) -> list[Step]:
+    content = case.candidate.content
+    return list(content.steps if isinstance(content, SkillContent) else content.repair)
+
+
+def _with_steps(case: Case, steps: list[Step]) -> Case:
+    name = "steps" if isinstance(case.candidate.content, SkillContent) else "repair"
+    return case.with_content(**{name: tuple(steps)})
+
+
+def _changed_step(case: Case, random: Random, **changes: Any) -> Case:
+    steps = _steps(case)
+    place = random.randrange(len(steps))
+    steps[place] = steps[place].model_copy(update=changes)
+    return _with_steps(case, steps)
+
+
+def _added(case: Case, *predicates: Predicate) -> Case:
+    return case.with_candidate(trigger=(*case.candidate.trigger, *predicates))
+
+
+def _risk(case: Case) -> Risk | None:
+    content = case.candidate.content
+    return content.risk if isinstance(content, RemedyContent) else None
+
+
+def _skill(case: Case) -> SkillContent | None:
+    content = case.candidate.content
+    return content if isinstance(content, SkillContent) else None
+
+
+def _with_risk(case: Case, **changes: Any) -> Case | None:
+    risk = _risk(case)
+    return None if risk is None else case.with_content(risk=Risk.model_validate({**dict(risk), **changes}))
+
+
+def _one_fact(case: Case, random: Random, **changes: Any) -> Case:
+    cited = random.choice(case.candidate.support)
+    return replace(case, facts={**case.facts, cited: replace(case.facts[cited], **changes)})
+
+
+# --- V_match
+
+
+def _unknown_field(case: Case, random: Random) -> Case:
+    return _added(case, where("mood_of_the_village_elder", "eq", random.choice(("sour", "mild"))))
+
+
+def _unknown_member(case: Case, random: Random) -> Case:
+    family = random.choice(("inventory", "near", "seen"))
+    value: Scalar = 0 if family == "inventory" else False
+    return _added(case, where(f"{family}.vibranium_pickaxe", "eq", value))
+
+
+def _bad_enum(case: Case, random: Random) -> Case:
+    field = random.choice(("failure_type", "kind", "gui", "depth"))
+    return _added(case, where(field, random.choice(("eq", "ne")), "SAD"))
+
+
+def _bad_failure_type(case: Case, random: Random) -> Case | None:
+    return _with_risk(case, failure_type=random.choice(("SAD", "NONE", "nav_stuck")))
+
+
+def _unknown_value(case: Case, random: Random) -> Case:
+    return _added(case, where(random.choice(("target", "equipped", "missing")), "ne", "vibranium_pickaxe"))
+
+
+def _wrong_op(case: Case, random: Random) -> Case:
+    return _added(case, where("kind", random.choice(("lt", "ge")), "craft"))
+
+
+def _wrong_type(case: Case, random: Random) -> Case:
+    wrong = [where("health", "ge", "high"), where("alive", "eq", 1), where("inventory.stick", "lt", True)]
+    return _added(case, random.choice(wrong))
+
+
+def _unsatisfiable(case: Case, random: Random) -> Case:
+    item, bound = random.choice(("dirt", "torch")), random.randint(1, 9)
+    return _added(case, where(f"inventory.{item}", "ge", bound), where(f"inventory.{item}", "lt", bound))
+
+
+# --- V_exec
+
+
+def _unknown_target(case: Case, random: Random) -> Case:
+    return _changed_step(case, random, target="vibranium_pickaxe")
+
+
+def _unknown_kind(case: Case, random: Random) -> Case:
+    return _changed_step(case, random, kind=random.choice(("teleport", "place", "obtain")))
+
+
+def _no_such_action(case: Case, random: Random) -> Case:
+    wrong = [("craft", "oak_log"), ("smelt", "oak_planks"), ("mine", "iron_pickaxe"), ("combat", "stone")]
+    kind, target = random.choice([*wrong, ("wait", "stone")])
+    return _changed_step(case, random, kind=kind, target=target)
+
+
+def _retry_first(case: Case, random: Random) -> Case | None:
+    steps = _steps(case)
+    if len(steps) < 2 or any(each.kind == "move" for each in steps):
+        return None
+    return _with_steps(case, [steps[-1], *steps[:-1]])
+
+
+def _table_not_placed(case: Case, random: Random) -> Case | None:
+    steps = [each for each in _steps(case) if each.kind != "use"]
+    return None if len(steps) == len(_steps(case)) else _with_steps(case, steps)
+
+
+def _goal_left_out(case: Case, random: Random) -> Case | None:
+    steps = _steps(case)
+    return None if _skill(case) is None or len(steps) < 2 else _with_steps(case, steps[:-1])
+
+
+def _wrong_check(case: Case, random: Random) -> Case:
+    wrong = [
+        check("inv_ge", None, 1.0),
+        check("inv_ge", "stick"),
+        check("inv_ge", "vibranium_pickaxe", 1.0),
+        check("inv_lt", "stick", 0.5),
+        check("inv_ge", "stick", -1.0),
+        check("station_near", "stick"),
+        check("alive", "stick"),
+        check("ypos_le", None, None),
+        check("mood_ge", None, 1.0),
+    ]
+    chosen = random.choice(wrong)
+    if random.random() < 0.5:
+        return _changed_step(case, random, checks=(chosen,))
+    return case.with_candidate(verification=(*case.candidate.verification, chosen))
+
+
+# --- V_spec
+
+
+def _generic_trigger(case: Case, random: Random) -> Case:
+    first = case.candidate.content
+    target = first.target if isinstance(first, SkillContent) else first.risk.target
+    generic = [
+        (where("alive", "eq", True),),
+        (where("inventory.stick", "ge", 0),),
+        (where("alive", "eq", True), where("health", "ge", 0), where("inventory.dirt", "gt", -1)),
+        (where("target", "eq", target or ""),),
+        (where("target", "eq", target or ""), where("alive", "eq", True)),
+        (where("target", "eq", target or ""), where("progress", "le", 1.0)),
+        (where("health", "gt", 1), where("hunger", "gt", 1)),
+        (where("kind", "in", tuple(DOMAIN.kinds)), where("alive", "ne", False)),
+    ]
+    return case.with_candidate(trigger=random.choice(generic))
+
+
+def _generic_note(case: Case, random: Random) -> Case | None:
+    notes = (
+        "Try again.",
+        "be more careful",
+        "Just keep trying until it works!",
+        '","',
+        "Retry the action",
+        "...",
+    )
+    return _with_risk(case, note=random.choice(notes))
+
+
+def _no_target(case: Case, random: Random) -> Case:
+    return _changed_step(case, random, target=None, checks=())
+
+
+def _only_waits(case: Case, random: Random) -> Case | None:
+    return None if _risk(case) is None else _with_steps(case, [step("wait", None, random.randint(1, 9))])
+
+
+# --- V_evidence
+
+
+def _missing_feedback(case: Case, random: Random) -> Case:
+    stranger = derive_id("feedback", random.random())
+    return case.with_candidate(support=(*case.candidate.support, stranger))
+
+
+def _infrastructure(case: Case, random: Random) -> Case:
+    return _one_fact(case, random, failure_type="INFRASTRUCTURE", y=random.choice((None, False)))
+
+
+def _wrong_outcome(case: Case, random: Random) -> Case:
+    if _skill(case) is None:
+        return _one_fact(case, random, y=True, stagnant=None, failure_type="NONE")
+    return _one_fact(case, random, y=random.choice((None, False)), failure_type="UNKNOWN")
+
+
+def _wrong_failure_type(case: Case, random: Random) -> Case | None:
+    risk = _risk(case)
+    if risk is None:
+        return None
+    other = random.choice([each for each in DOMAIN.failure_types if each != risk.failure_type])
+    changed = _with_risk(case, failure_type=other)
+    trigger = [each for each in case.candidate.trigger if each.field != "failure_type"]
+    return changed and changed.with_candidate(trigger=(*trigger, where("failure_type", "eq", other)))
+
+
+def _unseen_missing(case: Case, random: Random) -> Case | None:
+    risk = _risk(case)
+    more = random.choice(("diamond", "bucket", "anvil"))
+    return None if risk is None else _with_risk(case, missing=(*risk.missing, more))
+
+
+def _other_subject(case: Case, random: Random) -> Case | None:
+    risk = _risk(case)
+    other = random.choice(("torch", "bowl", "chest"))
+    if risk is not None:
+        return _with_risk(case, kind="craft", target=other)
+    return case.with_content(kind="craft", target=other)
+
+
+def _effect(case: Case, amount: Callable[[Amount], Amount]) -> Case | None:
+    skill = _skill(case)
+    return (
+        None if skill is None else case.with_content(effects=(amount(skill.effects[0]), *skill.effects[1:]))
+    )
+
+
+def _too_much(case: Case, random: Random) -> Case | None:
+    more = random.randint(2, 64)
+    return _effect(case, lambda each: each.model_copy(update={"count": each.count * more}))
+
+
+def _wrong_sign(case: Case, random: Random) -> Case | None:
+    return _effect(case, lambda each: each.model_copy(update={"count": -each.count}))
+
+
+def _unseen_effect(case: Case, random: Random) -> Case | None:
+    name = random.choice(("diamond", "bucket", "leather"))
+    return _effect(case, lambda each: each.model_copy(update={"name": name}))
+
+
+def _count_too_large(case: Case, random: Random) -> Case | None:
+    skill = _skill(case)
+    return None if skill is None else case.with_content(count=skill.count + random.randint(9, 64))
+
+
+def _not_verified(case: Case, random: Random) -> Case | None:
+    failing = [check("inv_ge", "diamond", 1.0), check("inv_lt", "stick", 0.0), check("ypos_ge", None, 200.0)]
+    if _skill(case) is None:
+        return None
+    return case.with_candidate(verification=(random.choice(failing),))
+
+
+def _contradicted(case: Case, random: Random) -> Case:
+    untrue = [where("inventory.diamond", "ge", 1), where("ypos", "gt", 200), where("health", "lt", 5)]
+    return _added(
+        case, random.choice([*untrue, where("near.loom", "eq", True), where("seen.sand", "eq", True)])
+    )
+
+
+def _contradicted_condition(case: Case, random: Random) -> Case:
+    return case.with_content(applicability=(where("inventory.diamond", "ge", random.randint(1, 9)),))
+
+
+def _stray_step(case: Case, random: Random) -> Case:
+    stray = random.choice(
+        (
+            step("combat", "ghast"),
+            step("craft", "white_banner"),
+            step("mine", "pumpkin"),
+            step("use", "lectern"),
+        )
+    )
+    steps = _steps(case)
+    steps.insert(random.randrange(len(steps)), stray)
+    return _with_steps(case, steps)
+
+
+# --- the rest
+
+
+def _repeats(case: Case, random: Random) -> Case | None:
+    risk = _risk(case)
+    if risk is None or risk.kind is None:
+        return None
+    return _with_steps(case, [step(risk.kind, risk.target, random.randint(1, 9))] * random.randint(1, 3))
+
+
+def _no_support(case: Case, random: Random) -> Case:
+    return case.with_candidate(support=())
+
+
+def _other_domain(case: Case, random: Random) -> Case:
+    return case.with_candidate(domain="chess")
+
+
+def _unverified(case: Case, random: Random) -> Case | None:
+    return None if _skill(case) is None else case.with_candidate(verification=())
+
+
+def _empty_effect(case: Case, random: Random) -> Case | None:
+    return _effect(case, lambda each: each.model_copy(update={"count": 0}))
+
+
+def _mutators(rule: Rule, *functions: Callable[[Case, Random], Case | None]) -> list[Mutator]:
+    return [Mutator(function.__name__.strip("_"), rule, function) for function in functions]
+
+
+MUTATORS: tuple[Mutator, ...] = (
+    *_mutators("schema", _other_domain, _unverified, _empty_effect),
+    *_mutators("match", _unknown_field, _unknown_member, _bad_enum, _bad_failure_type, _unknown_value),
+    *_mutators("match", _wrong_op, _wrong_type, _unsatisfiable),
+    *_mutators("exec", _unknown_target, _unknown_kind, _no_such_action, _retry_first, _table_not_placed),
+    *_mutators("exec", _goal_left_out, _wrong_check),
+    *_mutators("specific", _generic_trigger, _generic_note, _no_target, _only_waits),
+    *_mutators("evidence", _missing_feedback, _infrastructure, _wrong_outcome, _wrong_failure_type),
+    *_mutators("evidence", _unseen_missing, _other_subject, _too_much, _wrong_sign, _unseen_effect),
+    *_mutators(
+        "evidence", _count_too_large, _not_verified, _contradicted, _contradicted_condition, _stray_step
+    ),
+    *_mutators("repeats_action", _repeats),
+    *_mutators("unsupported", _no_support),
+)
