@@ -363,7 +363,7 @@ contexts = st.builds(
 GOAL_OF_TEXT = {"craft an iron pickaxe": "iron_pickaxe", "mine iron ore": "iron_ore"}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     store=stores,
     context=contexts,
@@ -389,9 +389,28 @@ def test_the_index_ranks_as_scoring_every_entry_would(
     assert all(0 < each.relevance <= 1 for each in found)
 
 
-def test_merged_and_retired_entries_are_not_found() -> None:
+def test_most_of_a_large_store_is_never_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    triggers = [(has("stick", "ge", count),) for count in range(1, 11)]
+    store = [skill("craft", item, trigger) for item in sorted(DOMAIN.recipes)[:300] for trigger in triggers]
+    index = Index.build(store, DOMAIN)
+    looked_at = 0
+    met = parts.Conditions.met
+
+    def counted(self: parts.Conditions, rows: parts.Ints, reading: parts.Reading) -> parts.Floats:
+        nonlocal looked_at
+        looked_at += len(rows)
+        return met(self, rows, reading)
+
+    monkeypatch.setattr(parts.Conditions, "met", counted)
+    target = sorted(DOMAIN.recipes)[7]
+    assert len(index.rank(Context(goal_target=target, kind="craft", target=target))) >= 10
+    assert looked_at < len(store) / 10
+
+
+@pytest.mark.parametrize("status", ["merged", "retired"])
+def test_merged_and_retired_entries_are_not_found(status: str) -> None:
     content = SkillContent(kind="craft", target="torch", steps=(Step(kind="craft", target="torch"),))
-    assert ranking([entry(content, status="merged")], Context(goal_target="torch")) == []
+    assert ranking([entry(content, status=status)], Context(goal_target="torch")) == []
 
 
 def test_an_index_refuses_an_id_twice_and_another_domains_entries() -> None:
