@@ -10,7 +10,7 @@ from assets.knowledge_snapshot import knowledge_snapshot
 from assets.resources import DataHome
 from assets.typed_feedback import typed_feedback
 from warehouse.shards import DamagedShardError
-from warehouse.snapshots import list_snapshots, verify
+from warehouse.snapshots import list_snapshots, load_snapshot
 from warehouse.trace_store import feedback_store, trace_store
 
 KEY = ["episode_id", "attempt"]
@@ -84,7 +84,7 @@ def snapshot_hash(home: DataHome) -> dg.AssetCheckResult:
     folders = list_snapshots(home.root)
     for folder in folders:
         try:
-            verify(folder)
+            load_snapshot(folder)
         except DamagedShardError as error:
             damaged.append(str(error))
     return dg.AssetCheckResult(passed=not damaged, metadata={"snapshots": len(folders), "damaged": damaged})

@@ -1,5 +1,7 @@
 """Partitions: builds come and go, task groups are fixed. Episodes are never partitions."""
 
+import warnings
+
 import dagster as dg
 
 IMPORTED = "imported"
@@ -10,7 +12,9 @@ groups = dg.StaticPartitionsDefinition(list(GROUPS))
 builds_and_groups = dg.MultiPartitionsDefinition({"build": builds, "group": groups})
 
 # A build's knowledge is made from all of its groups.
-all_groups_of_the_build = dg.MultiToSingleDimensionPartitionMapping(partition_dimension_name="build")
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", dg.BetaWarning)
+    all_groups_of_the_build = dg.MultiToSingleDimensionPartitionMapping(partition_dimension_name="build")
 
 
 def build_and_group(context: dg.AssetExecutionContext) -> tuple[str, str]:

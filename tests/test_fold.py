@@ -2,7 +2,9 @@
 
 import multiprocessing
 import os
+import re
 import signal
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,14 +38,14 @@ DERIVED = ("decisions", "knowledge", "knowledge_versions", "knowledge_support", 
 
 @dataclass(frozen=True)
 class Curated:
-    store: tuple[Entry, ...]
+    store: dict[str, Entry]
     decisions: tuple[Decision, ...]
 
 
-def curate(evidence: Evidence, store: tuple[Entry, ...]) -> Curated:
+def curate(evidence: Evidence, store: Mapping[str, Entry]) -> Curated:
     """A small Curator for these tests: whatever cites known feedback is in, the same entry gains support."""
     known = dict(evidence.feedback.select("feedback_id", "episode_id").iter_rows())
-    entries = {entry.entry_id: entry for entry in store}
+    entries = dict(store)
     decisions = []
     for candidate in evidence.candidates:
         cited = [Support(feedback_id=one, episode_id=known[one]) for one in candidate.support if one in known]
@@ -58,15 +60,13 @@ def curate(evidence: Evidence, store: tuple[Entry, ...]) -> Curated:
                 entry_id=candidate.entry_id,
                 verdict="accepted" if cited else "rejected",
                 reasons=() if cited else (Reason(rule="unsupported", detail="no such feedback"),),
-                merged_into=candidate.entry_id if cited and old else None,
             )
         )
-    for use in evidence.usage:
-        entry = entries[use.entry_id]
-        won = entry.wins + bool(use.won)
-        changed = {"uses": entry.uses + 1, "wins": won, "version": entry.version + 1}
-        entries[use.entry_id] = entry.model_copy(update=changed | {"last_build": evidence.build})
-    return Curated(tuple(entries.values()), tuple(decisions))
+    for entry_id in sorted({use.entry_id for use in evidence.usage}):
+        outcomes = [use.won for use in evidence.usage if use.entry_id == entry_id]
+        weight = {"uses": len(outcomes), "wins": outcomes.count(True)}
+        entries[entry_id] = entries[entry_id].model_copy(update=weight)
+    return Curated(entries, tuple(decisions))
 
 
 def _supported(candidate: Candidate, cited: list[Support], old: Entry | None, build: str) -> Entry:
@@ -149,8 +149,6 @@ def test_the_tables_are_the_columns_of_the_contract(tmp_path: Path) -> None:
 
 
 def _enums_as_text(kind: str) -> str:
-    import re
-
     return re.sub(r"ENUM\([^)]*\)", "VARCHAR", kind)
 
 
@@ -269,7 +267,7 @@ def test_a_published_snapshot_outlives_its_build(home: Path) -> None:
 def test_curation_sees_its_own_build_and_the_ones_before(home: Path) -> None:
     seen = {}
 
-    def watch(evidence: Evidence, store: tuple[Entry, ...]) -> Curated:
+    def watch(evidence: Evidence, store: Mapping[str, Entry]) -> Curated:
         seen[evidence.build] = (
             sorted(evidence.episodes["build"].unique()),
             {one.build for one in evidence.candidates},
@@ -321,7 +319,7 @@ def test_an_error_in_curation_leaves_the_warehouse_as_it_was(home: Path) -> None
     fold_build(home, "b1", curate)
     before = tables(home)
 
-    def fail(evidence: Evidence, store: tuple[Entry, ...]) -> Curated:
+    def fail(evidence: Evidence, store: Mapping[str, Entry]) -> Curated:
         raise RuntimeError("no opinion")
 
     with pytest.raises(RuntimeError, match="no opinion"):

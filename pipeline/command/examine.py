@@ -12,7 +12,7 @@ from pipeline.settings import Settings
 from warehouse.analysis import publish, ticks_view_is_stale
 from warehouse.database import WAREHOUSE, BusyError, DamagedDatabaseError, fetch, writer
 from warehouse.shards import DamagedShardError
-from warehouse.snapshots import list_snapshots, verify
+from warehouse.snapshots import verify_snapshots
 from warehouse.trace_store import feedback_store, trace_store
 
 _LEAST_FREE = 1 << 30
@@ -26,7 +26,7 @@ def examine() -> None:
         ("free space", _space),
         ("trajectories", lambda home: f"{trace_store(home).verify()} shards are whole"),
         ("feedback", lambda home: f"{feedback_store(home).verify()} shards are whole"),
-        ("snapshots", _snapshots),
+        ("snapshots", lambda home: f"{verify_snapshots(home)} are whole"),
         ("warehouse", _warehouse),
         ("analysis copy", _analysis),
     ]
@@ -47,13 +47,6 @@ def _space(home: Path) -> str:
     if free < _LEAST_FREE:
         raise OSError(f"only {free / 1e9:.1f} GB are free; make room before the next run")
     return f"{free / 1e9:.0f} GB"
-
-
-def _snapshots(home: Path) -> str:
-    folders = list_snapshots(home)
-    for folder in folders:
-        verify(folder)
-    return f"{len(folders)} are whole"
 
 
 def _warehouse(home: Path) -> str:

@@ -8,7 +8,7 @@ from pipeline.command.console import MISUSED, explained, fail, out, show
 from pipeline.settings import Settings
 from warehouse.fold import all_builds
 from warehouse.shards import DamagedShardError
-from warehouse.snapshots import diff, list_snapshots, load_snapshot, published_snapshot, verify
+from warehouse.snapshots import diff, list_snapshots, load_snapshot, published_snapshot
 
 
 def listed() -> None:
@@ -44,7 +44,7 @@ def verified(prefix: str | None) -> None:
     damaged = 0
     for folder in folders:
         try:
-            verify(folder)
+            load_snapshot(folder)
         except DamagedShardError as error:
             damaged += 1
             out.print(f"[bold red]damaged[/] {folder.name}: {error}", soft_wrap=True)

@@ -1,0 +1,179 @@
+"""Inducer: from a build's typed feedback to candidate knowledge, through a language model.
+
+Eq. 5 has been worked out by Monitor (`remedy_due`, `skill_due`); here the due feedback is sorted into
+situations and each situation becomes one request, whatever the number of attempts behind it:
+
+- a remedy's situation is (kind, target, failure type, what was missing for it). Once one of its attempts is due, the
+  other failures of the same situation are evidence too;
+- a skill's situation is (kind, target, order of the kinds of step that were seen to be done).
+
+A request shows at most `WINDOW` rows. The most informative attempt of each episode comes first, then second
+attempts, so that what an answer cites is spread over independent episodes.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+
+from prompts.language_model import LanguageModel, Message, ModelAnswer, ModelRequest
+from prompts.rendering import describe_domain, render
+from prompts.responses import RemedyResponse, SkillResponse, candidate_from
+from prompts.situations import cite, decisive_missing, observed_steps, remedy_situation, skill_situation
+from warehouse.domains import Domain
+from warehouse.facts import FeedbackFact
+from warehouse.knowledge import Candidate
+from warehouse.vocabulary import NO_FAILURE
+
+WINDOW: Final = 16
+"""feedback rows that one request shows"""
+MAX_TOKENS: Final = 1024
+REMEDY_TEMPLATE: Final = "inducer_remedy_v1"
+SKILL_TEMPLATE: Final = "inducer_skill_v1"
+NOT_THE_AGENTS: Final = frozenset({"INFRASTRUCTURE", "UNKNOWN", NO_FAILURE})
+"""failure types from which nothing can be learnt about acting"""
+
+
+class Skipped(NamedTuple):
+    """A due row from which nothing can be induced, and why."""
+
+    feedback_id: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Induction:
+    """What was asked, what came back (one answer per request, in order), and the candidates that came of it.
+
+    An answer without a candidate has an error that says why. `skipped` are the due rows that no request
+    covers.
+    """
+
+    requests: tuple[ModelRequest, ...]
+    answers: tuple[ModelAnswer, ...]
+    candidates: tuple[Candidate, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+
+def induce(
+    facts: Mapping[str, FeedbackFact] | Iterable[FeedbackFact],
+    domain: Domain,
+    model: LanguageModel,
+    build: str,
+) -> Induction:
+    """Candidates from the feedback of `build`; feedback of other builds in `facts` is not induced again."""
+    rows = facts.values() if isinstance(facts, Mapping) else facts
+    own = _in_order(fact for fact in rows if fact.build == build)
+    requests = requests_for(own, domain)
+    unfit = ((fact, _unfit(fact, domain)) for fact in own if fact.remedy_due or fact.skill_due)
+    answers: list[ModelAnswer] = []
+    candidates: list[Candidate] = []
+    for request, answer in zip(requests, model.generate(requests), strict=True):
+        outcome = candidate_from(request, answer, build)
+        if isinstance(outcome, Candidate):
+            candidates.append(outcome)
+            answers.append(answer)
+        else:
+            answers.append(replace(answer, value=None, error=outcome))
+    skipped = tuple(Skipped(fact.feedback_id, reason) for fact, reason in unfit if reason)
+    return Induction(tuple(requests), tuple(answers), tuple(candidates), skipped)
+
+
+def requests_for(facts: Iterable[FeedbackFact], domain: Domain, window: int = WINDOW) -> list[ModelRequest]:
+    """One request per situation that is due in `facts`, remedies first, each kind in the order of its keys.
+
+    The order of `facts` does not matter. `build` is not looked at, so that the episode loop can ask for its
+    temporary remedy with the feedback at hand.
+    """
+    rows = [fact for fact in _in_order(facts) if _unfit(fact, domain) is None]
+    return [*_remedy_requests(rows, domain, window), *_skill_requests(rows, domain, window)]
+
+
+def _remedy_requests(rows: Sequence[FeedbackFact], domain: Domain, window: int) -> list[ModelRequest]:
+    groups: dict[tuple[str, str, str, tuple[str, ...]], list[FeedbackFact]] = {}
+    for fact in rows:
+        if fact.y is False:
+            key = (fact.kind or "", fact.target or "", fact.failure_type or "", decisive_missing(fact))
+            groups.setdefault(key, []).append(fact)
+    requests = []
+    for _, group in sorted(groups.items()):
+        if any(fact.remedy_due for fact in group):
+            situation = remedy_situation(group, cite(_window(group, window), domain), domain)
+            values = {"situation": situation, "domain": describe_domain(domain)}
+            requests.append(
+                ModelRequest(
+                    role="inducer_remedy",
+                    template=REMEDY_TEMPLATE,
+                    messages=_messages(REMEDY_TEMPLATE, values),
+                    situation=situation,
+                    response=RemedyResponse,
+                    max_tokens=MAX_TOKENS,
+                )
+            )
+    return requests
+
+
+def _skill_requests(rows: Sequence[FeedbackFact], domain: Domain, window: int) -> list[ModelRequest]:
+    groups: dict[tuple[str, str, tuple[str, ...]], list[FeedbackFact]] = {}
+    for fact in rows:
+        if fact.y is True and fact.skill_due:
+            order = tuple(step.kind for step in observed_steps(fact, domain) or ())
+            groups.setdefault((fact.kind or "", fact.target or "", order), []).append(fact)
+    requests = []
+    for _, group in sorted(groups.items()):
+        situation = skill_situation(group, cite(_window(group, window), domain), domain)
+        values = {"situation": situation, "domain": describe_domain(domain)}
+        requests.append(
+            ModelRequest(
+                role="inducer_skill",
+                template=SKILL_TEMPLATE,
+                messages=_messages(SKILL_TEMPLATE, values),
+                situation=situation,
+                response=SkillResponse,
+                max_tokens=MAX_TOKENS,
+            )
+        )
+    return requests
+
+
+def _unfit(fact: FeedbackFact, domain: Domain) -> str | None:
+    """Why nothing can be induced from a row, if nothing can."""
+    if fact.y is None:
+        return "it is undecided whether the attempt succeeded"
+    if fact.y is False and (fact.failure_type is None or fact.failure_type in NOT_THE_AGENTS):
+        return f"{fact.failure_type or 'no failure type'} says nothing about acting"
+    if fact.kind not in domain.kinds or (fact.target is None and domain.kinds[fact.kind] != "none"):
+        # Without its object an action is any action of its kind, and nothing specific can be said of that.
+        return "the subgoal's action or its target is unknown"
+    if fact.y is True and observed_steps(fact, domain) is None:
+        return "a step that was seen to be done cannot be read"
+    return None
+
+
+def _in_order(facts: Iterable[FeedbackFact]) -> list[FeedbackFact]:
+    return sorted(facts, key=lambda fact: (fact.episode_id, fact.attempt))
+
+
+def _window(group: Sequence[FeedbackFact], limit: int) -> list[FeedbackFact]:
+    """At most `limit` rows: first the best of each episode, then the second best, in stored order."""
+    by_episode: dict[str, list[FeedbackFact]] = {}
+    for fact in sorted(group, key=_rank):
+        by_episode.setdefault(fact.episode_id, []).append(fact)
+    turns = [
+        (turn, _rank(fact), fact) for episode in by_episode.values() for turn, fact in enumerate(episode)
+    ]
+    chosen = [fact for _, _, fact in sorted(turns, key=lambda each: each[:2])[:limit]]
+    return sorted(chosen, key=lambda fact: (fact.episode_id, fact.attempt))
+
+
+def _rank(fact: FeedbackFact) -> tuple[Any, ...]:
+    """Due rows first, then those that know more of the state and have words, then the latest attempts."""
+    known = sum(value is not None for value in fact.state_before.values())
+    due = fact.remedy_due or fact.skill_due
+    return (not due, -known, fact.evidence.text is None, -fact.attempt, fact.episode_id)
+
+
+def _messages(template: str, values: Mapping[str, object]) -> tuple[Message, ...]:
+    return (
+        Message("system", render(f"{template}.system", **values)),
+        Message("user", render(f"{template}.user", **values)),
+    )

@@ -1,0 +1,176 @@
+"""V_evidence: does the cited feedback exist, belong to the situation, and show what is claimed?"""
+
+from collections.abc import Iterable, Mapping
+
+from warehouse.domains.model import Domain
+from warehouse.execution import blocks_for, check_faults, conditions_of, known_names, steps_of
+from warehouse.facts import INFRASTRUCTURE, FeedbackFact
+from warehouse.knowledge import Candidate, RemedyContent, SkillContent, Step
+from warehouse.state import check_holds, holds
+
+_VITALS = ("health", "hunger")
+
+
+def evidence_faults(candidate: Candidate, facts: Mapping[str, FeedbackFact], domain: Domain) -> list[str]:
+    """Everything in which the citations do not bear a candidate out; empty: V_evidence holds."""
+    content = candidate.content
+    faults = [f"no feedback {cited}" for cited in candidate.support if cited not in facts]
+    cited_facts = [facts[cited] for cited in candidate.support if cited in facts]
+    for fact in cited_facts:
+        found = _situation_faults(candidate, fact, domain)
+        if isinstance(content, SkillContent):
+            found += _skill_faults(candidate, content, fact, domain)
+        else:
+            found += _remedy_faults(content, fact, domain)
+        faults += [f"{fact.feedback_id}: {fault}" for fault in found]
+    return faults + _stray_steps(candidate, cited_facts, domain)
+
+
+def _situation_faults(candidate: Candidate, fact: FeedbackFact, domain: Domain) -> list[str]:
+    if fact.failure_type == INFRASTRUCTURE:
+        return ["the environment failed, which says nothing about the agent"]
+    found = []
+    for predicate in sorted(set(conditions_of(candidate)), key=str):
+        if holds(predicate, fact.situation, domain) is False:
+            found.append(f"{predicate.field} {predicate.op} {predicate.value} did not hold")
+    return found
+
+
+def _skill_faults(
+    candidate: Candidate, content: SkillContent, fact: FeedbackFact, domain: Domain
+) -> list[str]:
+    found = []
+    if (fact.kind, fact.target) != (content.kind, content.target):
+        found.append(f"is about {fact.kind} {fact.target}, not {content.kind} {content.target}")
+    if fact.y is not True:
+        found.append("is no success")
+    if content.count > _shown_count(content, fact, domain):
+        found.append(f"does not show {content.count} of {content.target}")
+    for effect in content.effects:
+        change = _change(effect.name, fact, domain)
+        shown = change is not None and change * effect.count > 0 and abs(change) >= abs(effect.count)
+        if not shown:
+            found.append(f"does not show the effect {effect.name} {effect.count:+d}")
+    for check in candidate.verification:
+        if check_faults(check, domain):
+            continue  # V_exec's matter
+        if check_holds(check, fact.state_after, domain) is False:
+            found.append(f"ends in a state that does not pass {check.type} {check.name} {check.value}")
+    return found
+
+
+def _remedy_faults(content: RemedyContent, fact: FeedbackFact, domain: Domain) -> list[str]:
+    risk, found = content.risk, []
+    if risk.kind is not None and risk.kind != fact.kind:
+        found.append(f"is about {fact.kind}, not {risk.kind}")
+    if risk.target is not None and risk.target != fact.target:
+        found.append(f"is about {fact.target}, not {risk.target}")
+    if fact.y is not False and fact.stagnant is not True:
+        found.append("neither failed nor stagnated")
+    if risk.failure_type != fact.failure_type:
+        found.append(f"failed with {fact.failure_type}, not {risk.failure_type}")
+    shown = set(fact.missing).union(*(known_names(name, domain) for name in fact.missing))
+    for name in risk.missing:
+        if name not in shown and not known_names(name, domain) & shown:
+            found.append(f"does not show that {name} was missing")
+    return found
+
+
+def _change(name: str, fact: FeedbackFact, domain: Domain) -> int | None:
+    if fact.delta_inventory is None:
+        return None
+    names = known_names(name, domain) if name.startswith("#") else frozenset({name})
+    return sum(fact.delta_inventory.get(each, 0) for each in names)
+
+
+def _shown_count(content: SkillContent, fact: FeedbackFact, domain: Domain) -> int:
+    """How many of the skill's target a row shows, by the most telling of: what a success was asked for, the
+    gain, what was held at the end, what was seen to be done."""
+    accepted = domain.accepts(content.target or "", content.kind)
+    delta = fact.delta_inventory or {}
+    held = [fact.state_after.get(f"inventory.{item}") for item in accepted]
+    done = [step.count for step in fact.steps if step.name in accepted or step.name == content.target]
+    return max(
+        fact.needed or 1,
+        sum(max(delta.get(item, 0), 0) for item in accepted),
+        sum(count for count in held if isinstance(count, int)),
+        sum(done),
+    )
+
+
+def _stray_steps(candidate: Candidate, facts: list[FeedbackFact], domain: Domain) -> list[str]:
+    """Steps on things that neither occur in the cited evidence nor lead to what it lacked or aimed at."""
+    if not facts:
+        return []
+    seen, words = _observed(facts)
+    related = seen | _reachable(candidate, facts, domain)
+    stray = []
+    for place, step in enumerate(steps_of(candidate.content), 1):
+        if step.target is None or not known_names(step.target, domain):
+            continue
+        things = _things_of(step, domain)
+        said = any(name in words or name.replace("_", " ") in words for name in sorted(things))
+        if not things & related and not said:
+            stray.append(f"step {place}: nothing cited leads to {step.target}")
+    return stray
+
+
+def _observed(facts: Iterable[FeedbackFact]) -> tuple[set[str], str]:
+    """The names that occur in the facts, and their recorded words in lower case."""
+    names: set[str | None] = set()
+    words: list[str] = []
+    for fact in facts:
+        names |= {fact.target, *fact.missing, *(fact.delta_inventory or {})}
+        names |= {step.name for step in fact.steps}
+        for cause in fact.causes:
+            names |= {cause.name, *cause.items}
+            words.append(cause.evidence.text or "")
+        words.append(fact.evidence.text or "")
+        for state in (fact.state_before, fact.state_after):
+            names |= {field.partition(".")[2] for field, value in state.items() if value and "." in field}
+    return {name for name in names if name}, "\n".join(words).lower()
+
+
+def _things_of(step: Step, domain: Domain) -> frozenset[str]:
+    """What a step is on, and what it is done for: the target, its members, what they leave."""
+    target = step.target or ""
+    gained = domain.accepts(target, step.kind) if step.kind in ("mine", "combat") else frozenset()
+    return frozenset({target}) | known_names(target, domain) | gained
+
+
+def _reachable(candidate: Candidate, facts: Iterable[FeedbackFact], domain: Domain) -> set[str]:
+    """Everything that the domain's rules need for the cited targets and for what they lacked."""
+    content = candidate.content
+    ends: set[str] = set()
+    for fact in facts:
+        named = [name for name in (fact.target, *fact.missing) if name]
+        ends |= {each for name in named for each in (name, *known_names(name, domain))}
+        ends |= domain.accepts(fact.target or "", fact.kind or "")
+        if fact.kind == "mine":
+            blocks = blocks_for(fact.target or "", domain)
+            ends |= blocks.union(*(domain.fit_tools(block) for block in sorted(blocks)))
+        if fact.kind == "smelt":
+            ends |= {domain.smelting_station} | _raw_fuels(domain)
+    weak = any(one.field in _VITALS and one.op in ("lt", "le") for one in conditions_of(candidate))
+    if weak or (isinstance(content, RemedyContent) and content.risk.failure_type == "DEATH"):
+        ends |= domain.foods
+    closed = _with_needs(ends, domain)
+    # Recipes take any member of a tag; what stands in for a cheapest ingredient counts as well as it does.
+    stand_ins = {
+        member
+        for item in sorted(closed & domain.recipes.keys())
+        for recipe in domain.recipes[item]
+        for name, _ in recipe.ingredients
+        if domain.expand(name) & closed
+        for member in domain.expand(name)
+    }
+    return _with_needs(closed | stand_ins, domain)
+
+
+def _raw_fuels(domain: Domain) -> set[str]:
+    """Fuels that are found or smelted; what else is made of wood burns too, but is made for other ends."""
+    return {fuel for fuel in domain.fuels if domain.sources(fuel) and domain.sources(fuel)[0][0] != "craft"}
+
+
+def _with_needs(items: set[str], domain: Domain) -> set[str]:
+    return items.union(*(domain.prerequisites(item) for item in sorted(items)))

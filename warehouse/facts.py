@@ -1,0 +1,202 @@
+"""What one piece of feedback says, as Curator and Inducer read it: the attempt, its outcome, what was
+missing, the states around it and the steps that were seen to be done.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+import polars as pl
+
+from warehouse.state import State, flatten_state
+from warehouse.vocabulary import NO_FAILURE
+
+INFRASTRUCTURE: Final = "INFRASTRUCTURE"
+_ATTEMPT: Final = ("episode_id", "attempt")
+# What a shortage's signal says it is short of: the thing itself, or a list of things with amounts.
+_NAMED_SHORTAGES: Final = ("missing_station", "missing_tool", "missing_fuel")
+_LISTED_SHORTAGES: Final = ("missing_item", "missing_requirement")
+_SHORTAGE_CAUSES: Final = ("MISSING_STATION", "MISSING_TOOL", "NO_FUEL", "MISSING_INGREDIENT")
+
+
+@dataclass(frozen=True)
+class ObservedStep:
+    """Something that was seen to be done: its kind in the recording's verb, the object, how often or many."""
+
+    kind: str
+    name: str | None
+    count: int
+
+
+class Evidence(NamedTuple):
+    """Where in the recording something was decided: a tick, the event there if it was one, and its words."""
+
+    tick: int | None
+    seq: int | None
+    text: str | None
+
+
+NO_EVIDENCE: Final = Evidence(None, None, None)
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One failure type that the evidence supports; `items` are what was short, by name."""
+
+    type: str
+    name: str | None
+    count: int | None
+    items: Mapping[str, int]
+    evidence: Evidence
+
+
+@dataclass(frozen=True)
+class FeedbackFact:
+    """One feedback row with what its attempt shows.
+
+    `y` is null when undecided. `failure_type` is "NONE" for a success. `missing` are the things that the
+    evidence says were missing, sorted; empty for a success, whatever was short on the way to it.
+    `state_before` is flat and knows what is known before the attempt, its kind and target included;
+    `delta_inventory` and `needed` are null when unknown. `build` is null unless the episodes were given.
+    """
+
+    feedback_id: str
+    episode_id: str
+    attempt: int
+    build: str | None = None
+    kind: str | None = None
+    target: str | None = None
+    needed: int | None = None
+    y: bool | None = None
+    failure_type: str | None = None
+    missing: tuple[str, ...] = ()
+    causes: tuple[Cause, ...] = ()
+    progress: float | None = None
+    stagnant: bool | None = None
+    remedy_due: bool = False
+    skill_due: bool = False
+    state_before: State = field(default_factory=dict)
+    state_after: State = field(default_factory=dict)
+    delta_inventory: Mapping[str, int] | None = None
+    steps: tuple[ObservedStep, ...] = ()
+    evidence: Evidence = NO_EVIDENCE
+
+    @property
+    def situation(self) -> State:
+        """`state_before` with what the attempt itself showed: what a trigger is evaluated on."""
+        shown = flatten_state(
+            None,
+            failure_type=self.failure_type,
+            missing=self.missing,
+            progress=self.progress,
+            stagnant=self.stagnant,
+        )
+        return {**self.state_before, **shown}
+
+
+def facts_from(
+    feedback: pl.DataFrame,
+    attempts: pl.DataFrame,
+    events: pl.DataFrame,
+    episodes: pl.DataFrame | None = None,
+) -> dict[str, FeedbackFact]:
+    """Feedback id -> fact, sorted by id, from frames of the contract (warehouse/records.py).
+
+    A feedback row without its attempt keeps what the feedback says. `episodes` adds the builds.
+    """
+    rows = (
+        feedback.lazy()
+        .join(
+            attempts.lazy().select(*_ATTEMPT, "kind", "target", "needed", "state_before", "state_after"),
+            on=_ATTEMPT,
+            how="left",
+        )
+        .join(_signalled(events, ("done",), "done"), on=_ATTEMPT, how="left")
+        .join(
+            _signalled(events, (*_NAMED_SHORTAGES, *_LISTED_SHORTAGES), "shortages"), on=_ATTEMPT, how="left"
+        )
+    )
+    if episodes is None:
+        rows = rows.with_columns(build=pl.lit(None, dtype=pl.String))
+    else:
+        rows = rows.join(episodes.lazy().select("episode_id", "build"), on="episode_id", how="left")
+    table = rows.sort("feedback_id").collect()
+    return {row["feedback_id"]: _fact(row) for row in table.iter_rows(named=True)}
+
+
+def _signalled(events: pl.DataFrame, signals: tuple[str, ...], column: str) -> pl.LazyFrame:
+    """The events with one of these signals as one list per attempt, in the order of the recording."""
+    return (
+        events.lazy()
+        .filter(pl.col("signal").cast(pl.String).is_in(signals))
+        .sort(*_ATTEMPT, "tick", "seq")
+        .group_by(_ATTEMPT, maintain_order=True)
+        .agg(pl.struct("signal", "name", "count", "items").alias(column))
+    )
+
+
+def _fact(row: Mapping[str, Any]) -> FeedbackFact:
+    causes = tuple(_cause(cause) for cause in row["failure_causes"] or ())
+    delta = row["delta_inventory"]
+    return FeedbackFact(
+        feedback_id=row["feedback_id"],
+        episode_id=row["episode_id"],
+        attempt=row["attempt"],
+        build=row["build"],
+        kind=row["kind"],
+        target=row["target"],
+        needed=row["needed"],
+        y=row["y"],
+        failure_type=NO_FAILURE if row["y"] and row["failure_type"] is None else row["failure_type"],
+        missing=() if row["y"] else _missing(causes, row["shortages"] or ()),
+        causes=causes,
+        progress=row["progress"],
+        stagnant=row["stagnant"],
+        remedy_due=row["remedy_due"],
+        skill_due=row["skill_due"],
+        state_before=MappingProxyType(
+            flatten_state(row["state_before"], kind=row["kind"], target=row["target"])
+        ),
+        state_after=MappingProxyType(
+            flatten_state(row["state_after"], kind=row["kind"], target=row["target"])
+        ),
+        delta_inventory=None if delta is None else _amounts(delta),
+        steps=tuple(_step(event) for event in row["done"] or ()),
+        evidence=_evidence(row["failure_evidence"] or {}),
+    )
+
+
+def _cause(cause: Mapping[str, Any]) -> Cause:
+    return Cause(
+        cause["type"], cause["name"], cause["count"], _amounts(cause["items"] or ()), _evidence(cause)
+    )
+
+
+def _evidence(row: Mapping[str, Any]) -> Evidence:
+    return Evidence(row.get("tick"), row.get("seq"), row.get("text"))
+
+
+def _amounts(amounts: Iterable[Mapping[str, Any]]) -> Mapping[str, int]:
+    totals: dict[str, int] = {}
+    for amount in sorted(amounts, key=lambda each: (each["name"], each["count"])):
+        totals[amount["name"]] = totals.get(amount["name"], 0) + amount["count"]
+    return MappingProxyType(totals)
+
+
+def _missing(causes: Iterable[Cause], shortages: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    names: set[str | None] = set()
+    for cause in causes:
+        if cause.type in _SHORTAGE_CAUSES:
+            names |= set(cause.items) or {cause.name}
+    for event in shortages:
+        if event["signal"] in _NAMED_SHORTAGES:
+            names.add(event["name"])
+        names |= {item["name"] for item in event["items"] or ()}
+    return tuple(sorted(name for name in names if name))
+
+
+def _step(event: Mapping[str, Any]) -> ObservedStep:
+    kind, colon, name = (event["name"] or "").partition(":")
+    count = 1 if event["count"] is None else event["count"]
+    return ObservedStep(kind, name, count) if colon else ObservedStep("", kind or None, count)

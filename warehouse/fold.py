@@ -1,0 +1,364 @@
+"""The warehouse as a fold over immutable shards, in the order (build, kind, id).
+
+Nothing enters `warehouse.duckdb` that the shards below the data home do not hold or that Curator does not
+make from them: `rebuild` replays everything, without a model call, to the same knowledge and the same
+snapshot ids. Builds are folded in the sorted order of their names (so number them with leading zeros).
+`fold_build` folds one build; later builds that were already folded are curated again on top of it, so the
+warehouse is at any time what `rebuild` would make of the builds that it holds.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
+
+import duckdb
+import polars as pl
+
+from warehouse import log
+from warehouse.curator import curate
+from warehouse.database import (
+    LOCK_WAIT_S,
+    WAREHOUSE,
+    exclusive,
+    fetch,
+    insert,
+    lock_of,
+    migrate,
+    opened,
+    statement,
+    transaction,
+    writer,
+)
+from warehouse.domains import Domain
+from warehouse.entries import Decision, Entry, Usage
+from warehouse.facts import facts_from
+from warehouse.knowledge import Candidate
+from warehouse.records import from_rows
+from warehouse.shards import replacing
+from warehouse.snapshots import (
+    Snapshot,
+    entry_rows,
+    freeze,
+    list_snapshots,
+    load_snapshot,
+    normal,
+    snapshot_id_of,
+    support_rows,
+)
+from warehouse.trace_store import Part, feedback_store, scan_shards, trace_store
+
+# Tables of the trace store that the warehouse holds; ticks stay in Parquet.
+LOADED: Final = (
+    "episodes",
+    "attempts",
+    "events",
+    "sightings",
+    "inventory_changes",
+    "feedback",
+    "quarantine",
+    "data_quality",
+)
+_WITH_ORIGIN: Final = ("episodes", "quarantine")
+_LOG_TABLES: Final = {"candidates": "candidates", "usage": "knowledge_usage", "answers": "model_calls"}
+_DECISION_COLUMNS: Final = pl.Schema(
+    {
+        **dict.fromkeys(("decision_id", "build", "candidate_id", "entry_id", "verdict"), pl.String()),
+        "reasons": pl.List(pl.Struct({"rule": pl.String, "detail": pl.String})),
+        "merged_into": pl.String(),
+        "conflict_with": pl.List(pl.String),
+    }
+)
+
+
+class StaleFeedbackError(RuntimeError):
+    """Feedback speaks of attempts that the traces no longer hold."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What curation of one build may read: its candidates, and the outcomes of use, trajectories and feedback
+    of this build and of those before it."""
+
+    build: str
+    candidates: tuple[Candidate, ...]
+    usage: tuple[Usage, ...]
+    episodes: pl.DataFrame
+    attempts: pl.DataFrame
+    events: pl.DataFrame
+    feedback: pl.DataFrame
+
+
+class Curation(Protocol):
+    """What Curator made of a build: the whole store after it, and a decision per candidate."""
+
+    @property
+    def store(self) -> Mapping[str, Entry]: ...
+
+    @property
+    def decisions(self) -> Sequence[Decision]: ...
+
+
+CurateBuild = Callable[[Evidence, Mapping[str, Entry]], Curation]
+
+
+class _Curated(NamedTuple):
+    store: tuple[Entry, ...]
+    decisions: tuple[Decision, ...]
+
+
+class FoldReport(NamedTuple):
+    """What a fold did: the builds that were curated, each with the id its knowledge freezes to, and the rows
+    of the warehouse's tables afterwards."""
+
+    snapshot_ids: dict[str, str]
+    rows: dict[str, int]
+
+
+class _CuratedBuild(NamedTuple):
+    build: str
+    before: tuple[Entry, ...]
+    after: tuple[Entry, ...]
+    decisions: tuple[Decision, ...]
+    snapshot_id: str
+
+
+def curator(domain: Domain, settings: Any) -> CurateBuild:
+    """`warehouse.curator.curate` for this domain and these settings, as `fold_build` takes it."""
+
+    def curate_build(evidence: Evidence, store: tuple[Entry, ...]) -> Curation:
+        facts = facts_from(evidence.feedback, evidence.attempts, evidence.events, evidence.episodes)
+        before = {entry.entry_id: entry for entry in store}
+        ours = replace(settings, build=evidence.build)
+        curation = curate(evidence.candidates, facts, before, evidence.usage, domain, ours)
+        return _Curated(tuple(curation.store.values()), curation.decisions)
+
+    return curate_build
+
+
+def fold_build(home: Path, build: str, curate: CurateBuild, wait_s: float = LOCK_WAIT_S) -> FoldReport:
+    """Loads one build into the warehouse and curates it, and every later build that is already there.
+
+    One transaction: an error or a kill leaves the warehouse as it was. Raises `DamagedShardError` for a file
+    that differs from its hash, `StaleFeedbackError` for feedback older than its traces, `BusyError` when
+    another process keeps the warehouse.
+    """
+    with writer(home, wait_s) as con:
+        folded = fetch(con, "SELECT build FROM builds ORDER BY build")["build"].to_list()
+        return _fold(con, home, [build], sorted({*folded, build}), curate)
+
+
+def rebuild(home: Path, curate: CurateBuild, wait_s: float = LOCK_WAIT_S) -> FoldReport:
+    """Makes the warehouse anew from every shard, in a file beside it that then takes its place.
+
+    The old file stays until the new one is whole, and it is not read: this also mends a damaged one. Raises
+    as `fold_build` does.
+    """
+    path = home / WAREHOUSE
+    builds = all_builds(home)
+    with exclusive(lock_of(home), str(path), wait_s):
+        for leftover in home.glob(f".{WAREHOUSE}.*.tmp*"):
+            leftover.unlink()
+        with replacing(path) as temporary:
+            with opened(temporary) as con:
+                migrate(con)
+                report = _fold(con, home, builds, builds, curate)
+            # What a killed writer left here belongs to the old file and would be replayed on the new one.
+            path.with_name(f"{WAREHOUSE}.wal").unlink(missing_ok=True)
+    return report
+
+
+def all_builds(home: Path) -> list[str]:
+    """Every build that has traces, feedback or log rows, in the order in which they are folded."""
+    logged = {shard.build for shard in log.shards(home)}
+    return sorted({*trace_store(home).builds(), *feedback_store(home).builds(), *logged})
+
+
+def store_after(home: Path, build: str, wait_s: float = LOCK_WAIT_S) -> tuple[Entry, ...]:
+    """The knowledge store as it stood after `build`, entries of every status by id: what a build publishes.
+
+    `ValueError` when that build was not folded.
+    """
+    with writer(home, wait_s) as con:
+        if fetch(con, "SELECT build FROM builds WHERE build = $1", [build]).is_empty():
+            raise ValueError(
+                f"build {build!r} is not in the warehouse: `mineevolve warehouse rebuild` folds it"
+            )
+        return _store(con, "fold/store_after", build)
+
+
+def _fold(
+    con: duckdb.DuckDBPyConnection, home: Path, load: list[str], builds: list[str], curate: CurateBuild
+) -> FoldReport:
+    """Loads the builds in `load` and curates `builds` from the first of those on."""
+    trace_store(home).verify(load, [table for table in LOADED if table != "feedback"])
+    feedback_store(home).verify(load)
+    published = [load_snapshot(folder) for folder in list_snapshots(home)]
+    first = min(load, default="")
+    before = _store(con, "fold/store_before", first)
+    curated = list(_curate(home, builds, first, before, curate))
+    with transaction(con):
+        for build in load:
+            _run(con, "fold/clear_build", build)
+            _load(con, home, build)
+        _run(con, "fold/clear_curation", first)
+        for one in curated:
+            _insert_curation(con, one)
+        if curated:
+            con.execute("DELETE FROM knowledge; DELETE FROM knowledge_support")
+            insert(con, "knowledge", entry_rows(curated[-1].after))
+            insert(con, "knowledge_support", support_rows(curated[-1].after))
+        _insert_snapshots(con, {one.snapshot_id: freeze(one.after) for one in curated}, published)
+    return FoldReport({one.build: one.snapshot_id for one in curated}, _row_counts(con))
+
+
+def _curate(
+    home: Path, builds: list[str], first: str, store: tuple[Entry, ...], curate: CurateBuild
+) -> Iterable[_CuratedBuild]:
+    traces, feedback = trace_store(home), feedback_store(home)
+    candidates, usage = log.read(home, "candidates", builds), log.read(home, "usage", builds)
+    frames = {name: from_rows(name, []) for name in ("episodes", "attempts", "events", "feedback")}
+    for build in builds:
+        for name, so_far in frames.items():
+            scan = (feedback if name == "feedback" else traces).scan(name, [build])
+            frames[name] = pl.concat([so_far, scan.collect()])
+        if build < first:
+            continue
+        evidence = Evidence(
+            build,
+            tuple(log.candidates_of(candidates.filter(pl.col("build") == build))),
+            tuple(log.usage_of(usage.filter(pl.col("build") <= build))),
+            **frames,
+        )
+        _refuse_stale(evidence)
+        curation = curate(evidence, {entry.entry_id: entry for entry in store})
+        after = tuple(normal(curation.store[entry_id]) for entry_id in sorted(curation.store))
+        decisions = tuple(sorted(curation.decisions, key=lambda decision: decision.decision_id))
+        yield _CuratedBuild(build, store, after, decisions, snapshot_id_of(after))
+        store = after
+
+
+def _refuse_stale(evidence: Evidence) -> None:
+    keys = ["episode_id", "attempt"]
+    orphans = evidence.feedback.join(evidence.attempts, on=keys, how="anti")
+    if orphans.height:
+        raise StaleFeedbackError(
+            f"{orphans.height} feedback rows up to build {evidence.build!r} are of attempts that the traces "
+            f"do not hold (first: episode {orphans['episode_id'][0]}, attempt {orphans['attempt'][0]}). The "
+            "traces were imported again since: make the feedback of that build again."
+        )
+
+
+def _load(con: duckdb.DuckDBPyConnection, home: Path, build: str) -> None:
+    """A build's rows of the trace contract and of the log, and the list of the shards that they come from."""
+    listed: list[dict[str, Any]] = []
+    for store in (trace_store(home), feedback_store(home)):
+        for part in store.parts(builds=[build]):
+            listed += _listed(home, store.root.name, part)
+            if part.table in LOADED and part.shards:
+                insert(con, part.table, _with_origin(part))
+    for kind, table in _LOG_TABLES.items():
+        insert(con, table, log.read(home, kind, [build]).select(_columns(kind)))
+    for shard in log.shards(home, [build]):
+        rows = pl.scan_parquet(shard.path, glob=False).select(pl.len()).collect().item()
+        file = str(shard.path.relative_to(home))
+        listed.append({"store": "log", "build": build, "table_name": shard.kind, "file": file, "rows": rows})
+    insert(con, "shards", pl.DataFrame(listed, schema=_SHARD_COLUMNS, orient="row"))
+
+
+_SHARD_COLUMNS: Final = pl.Schema(
+    {
+        **dict.fromkeys(
+            ("store", "build", "task_group", "source_name", "table_name", "file", "sha256"), pl.String()
+        ),
+        "rows": pl.Int64(),
+    }
+)
+
+
+def _listed(home: Path, store: str, part: Part) -> list[dict[str, Any]]:
+    return [
+        {
+            "store": store,
+            "build": part.build,
+            "task_group": part.group,
+            "source_name": part.source,
+            "table_name": part.table,
+            "file": str(shard.path.relative_to(home)),
+            "sha256": shard.sha256,
+            "rows": shard.rows,
+        }
+        for shard in part.shards
+    ]
+
+
+def _with_origin(part: Part) -> pl.DataFrame:
+    rows = scan_shards(part.table, part.shards).collect()
+    if part.table not in _WITH_ORIGIN:
+        return rows
+    origin = {"build": part.build, "task_group": part.group, "source_name": part.source}
+    return rows.with_columns(pl.lit(value).alias(name) for name, value in origin.items())
+
+
+def _columns(kind: str) -> list[str]:
+    return list(log.KINDS[kind].schema)
+
+
+def _insert_curation(con: duckdb.DuckDBPyConnection, one: _CuratedBuild) -> None:
+    rows = [decision.model_dump(mode="json") for decision in one.decisions]
+    insert(con, "decisions", pl.DataFrame(rows, schema=_DECISION_COLUMNS, orient="row"))
+    known = {entry.entry_id: entry for entry in one.before}
+    changed = entry_rows(entry for entry in one.after if known.get(entry.entry_id) != entry)
+    versions = changed.select(
+        "entry_id", "version", "status", "confidence", "support", "support_episodes", "uses", "wins", "record"
+    )
+    insert(con, "knowledge_versions", versions.with_columns(build=pl.lit(one.build)))
+    con.execute("INSERT INTO builds VALUES (?, ?)", [one.build, one.snapshot_id])
+
+
+def _insert_snapshots(
+    con: duckdb.DuckDBPyConnection, curated: dict[str, tuple[Entry, ...]], published: Iterable[Snapshot]
+) -> None:
+    """The snapshots of the folded builds, and those that were published and are on the disk, whatever
+    became of their build since: rollouts may have been made with them."""
+    held = set(fetch(con, "SELECT snapshot_id FROM snapshots")["snapshot_id"])
+    every = {**{one.snapshot_id: one.entries for one in published}, **curated}
+    for snapshot_id, entries in sorted(every.items()):
+        if snapshot_id in held:
+            continue
+        skills = sum(entry.type == "skill" for entry in entries)
+        figures = [snapshot_id, len(entries), skills, len(entries) - skills]
+        con.execute("INSERT INTO snapshots VALUES (?, ?, ?, ?)", figures)
+        frozen = entry_rows(entries).select(
+            "entry_id",
+            "type",
+            "kind",
+            "target",
+            "confidence",
+            "support",
+            "support_episodes",
+            "uses",
+            "wins",
+            "version",
+        )
+        insert(con, "snapshot_entries", frozen.with_columns(snapshot_id=pl.lit(snapshot_id)))
+
+
+def _run(con: duckdb.DuckDBPyConnection, script: str, build: str) -> None:
+    """Runs a script of several statements about one build; only a variable reaches all of them."""
+    con.execute("SET VARIABLE build = ?", [build])
+    con.execute(statement(script))
+
+
+def _row_counts(con: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    names = [name for (name,) in con.sql("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()]
+    return {
+        name: con.sql(f"SELECT count(*) FROM {name}").fetchall()[0][0]
+        for name in names
+        if name != "migrations"
+    }
+
+
+def _store(con: duckdb.DuckDBPyConnection, query: str, build: str) -> tuple[Entry, ...]:
+    records = fetch(con, statement(query), [build])["record"]
+    return tuple(Entry.model_validate_json(record) for record in records)

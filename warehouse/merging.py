@@ -1,0 +1,111 @@
+"""Entries that say the same of different states become one.
+
+Two active entries merge when they are about the same situation, tell the same steps under the same conditions
+and are verified alike, and when the union of their triggers is itself a trigger: the merged entry applies
+exactly where one of the two did, never in a state that no evidence stands behind. Where the union of two
+triggers is one of them, that entry absorbs the other, since an entry's id is its content.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple
+
+from warehouse.domains.model import Domain
+from warehouse.entries import Entry
+from warehouse.ids import canonical_bytes
+from warehouse.knowledge import Amount, Predicate, RemedyContent, SkillContent, entry_id
+from warehouse.regions import union
+
+_LONGEST_TRIGGER: Final = 16
+Acceptable = Callable[[tuple[Predicate, ...]], bool]
+
+
+class Merge(NamedTuple):
+    """Entries that become one: its trigger and content, and the ids of those it is made of, sorted."""
+
+    trigger: tuple[Predicate, ...]
+    content: SkillContent | RemedyContent
+    sources: tuple[str, ...]
+
+
+def merges(entries: Iterable[Entry], domain: Domain, acceptable: Acceptable) -> list[Merge]:
+    """The merges to make among `entries`, ordered by sources; independent of the entries' order.
+
+    `acceptable` tells whether a trigger may stand in the store by itself.
+    """
+    groups: defaultdict[bytes, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        groups[same_but_trigger(entry)].append(entry)
+    made = [
+        merge
+        for _, group in sorted(groups.items())
+        for merge in _merges_within(group, domain, acceptable)
+        if len(merge.sources) > 1
+    ]
+    return sorted(made, key=lambda merge: merge.sources)
+
+
+def merged_id(merge: Merge, entries: Mapping[str, Entry]) -> str:
+    """The id of the entry that `merge` makes; one of its sources' own where that one absorbs the others."""
+    first = entries[merge.sources[0]]
+    return entry_id(first.domain, first.type, merge.trigger, merge.content)
+
+
+def same_but_trigger(entry: Entry) -> bytes:
+    """What two entries must have in common to merge: everything but trigger, note, category and the amounts
+    of the effects."""
+    content = entry.content.model_dump(mode="json")
+    content.pop("category")
+    if isinstance(entry.content, SkillContent):
+        content["effects"] = [(effect.name, effect.count > 0) for effect in entry.content.effects]
+    else:
+        content["risk"].pop("note")
+    return canonical_bytes([entry.domain, entry.type, content, entry.verification])
+
+
+def _merges_within(group: list[Entry], domain: Domain, acceptable: Acceptable) -> list[Merge]:
+    """Joins pairs, the first that can be joined in the order of ids, until none can."""
+    pending = [
+        Merge(entry.trigger, entry.content, (entry.entry_id,))
+        for entry in sorted(group, key=lambda entry: entry.entry_id)
+    ]
+    done: list[Merge] = []
+    while pending:
+        current = pending.pop(0)
+        for place, other in enumerate(pending):
+            joined = _joined(current, other, domain, acceptable)
+            if joined is not None:
+                pending[place] = joined
+                break
+        else:
+            done.append(current)
+    return done
+
+
+def _joined(one: Merge, other: Merge, domain: Domain, acceptable: Acceptable) -> Merge | None:
+    trigger = union(one.trigger, other.trigger, domain)
+    if trigger is None or len(trigger) > _LONGEST_TRIGGER:
+        return None
+    ordered = tuple(sorted(set(trigger), key=canonical_bytes))
+    if not acceptable(ordered):
+        return None
+    return Merge(ordered, _common(one.content, other.content), tuple(sorted({*one.sources, *other.sources})))
+
+
+def _common(
+    one: SkillContent | RemedyContent, other: SkillContent | RemedyContent
+) -> SkillContent | RemedyContent:
+    """What both contents say: of two effects the smaller, of two notes the shorter."""
+    category = one.category if one.category == other.category else "generic"
+    if isinstance(one, SkillContent) and isinstance(other, SkillContent):
+        counts = {effect.name: effect.count for effect in other.effects}
+        effects = tuple(
+            Amount(name=effect.name, count=min(effect.count, counts[effect.name], key=abs))
+            for effect in one.effects
+        )
+        return SkillContent(**{**dict(one), "effects": effects, "category": category})
+    if isinstance(one, RemedyContent) and isinstance(other, RemedyContent):
+        notes = sorted((one.risk.note, other.risk.note), key=lambda note: (len(note), note))
+        risk = one.risk.model_copy(update={"note": notes[0]})
+        return RemedyContent(**{**dict(one), "risk": risk, "category": category})
+    raise TypeError("a skill and a remedy cannot be merged")

@@ -1,0 +1,263 @@
+"""Snapshots: what is known at one point, frozen. Immutable, named by its content, whole or not there.
+
+    snapshots/<snapshot id>/entries.parquet, support.parquet, manifest.json (written last)
+    snapshots/builds/<build>.json            which snapshot a build published
+
+The id is a hash over the entries themselves, so a new Parquet writer does not change it; the manifest lists
+each file's own hash, so a damaged file is named and never taken for an empty store.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+import polars as pl
+from pydantic import ValidationError
+
+from warehouse.entries import Entry
+from warehouse.ids import ID_LENGTH, canonical_bytes, digest_lines, file_digest
+from warehouse.log import KNOWLEDGE_COLUMNS, knowledge_columns
+from warehouse.shards import (
+    MANIFEST,
+    ROW_GROUP,
+    ZSTD_LEVEL,
+    DamagedShardError,
+    read_manifest,
+    replacing,
+    verify_file,
+    write_bytes,
+    write_manifest,
+)
+
+ENTRIES: Final = "entries.parquet"
+SUPPORT: Final = "support.parquet"
+ENTRY_COLUMNS: Final = pl.Schema(
+    {
+        "entry_id": pl.String(),
+        **KNOWLEDGE_COLUMNS,
+        "confidence": pl.Float64(),
+        "support": pl.Int32(),
+        "support_episodes": pl.Int32(),
+        "uses": pl.Int32(),
+        "wins": pl.Int32(),
+        "status": pl.String(),
+        "merged_from": pl.List(pl.String),
+        "merged_into": pl.String(),
+        "first_build": pl.String(),
+        "last_build": pl.String(),
+        "version": pl.Int32(),
+        "record": pl.String(),
+    }
+)
+"""Columns of stored entries. `record` is the entry as canonical JSON, from which it is read back; `support`
+counts feedback rows, `support_episodes` the independent episodes behind them."""
+SUPPORT_COLUMNS: Final = pl.Schema(dict.fromkeys(("entry_id", "feedback_id", "episode_id"), pl.String()))
+_COUNTS: Final = ("support_episodes", "uses", "wins", "confidence", "version")
+_POINTERS: Final = "builds"
+_BUILD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A loaded snapshot: its entries by id, all active."""
+
+    snapshot_id: str
+    path: Path
+    entries: tuple[Entry, ...]
+
+
+def freeze(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """What a snapshot of these entries holds: the active ones by id, their evidence in a fixed order."""
+    return tuple(
+        sorted((normal(entry) for entry in entries if entry.status == "active"), key=lambda one: one.entry_id)
+    )
+
+
+def normal(entry: Entry) -> Entry:
+    """`entry` as it reads back from storage: evidence sorted and once each, floats rounded as for an id."""
+    unique = {(one.feedback_id, one.episode_id): one for one in entry.support}
+    ordered = entry.model_copy(update={"support": tuple(unique[key] for key in sorted(unique))})
+    return Entry.model_validate_json(canonical_bytes(ordered))
+
+
+def snapshot_id_of(entries: Iterable[Entry]) -> str:
+    """The id of a snapshot of these entries: 20 hex digits over their canonical JSON lines."""
+    return digest_lines(freeze(entries))[:ID_LENGTH]
+
+
+def entry_rows(entries: Iterable[Entry]) -> pl.DataFrame:
+    """Entries as rows of `ENTRY_COLUMNS`, in the order given."""
+    rows = [
+        {
+            **entry.model_dump(
+                include={"entry_id", "confidence", "uses", "wins", "status", "merged_into", "version"}
+            ),
+            **knowledge_columns(entry.domain, entry.trigger, entry.content),
+            "support": len(entry.support),
+            "support_episodes": entry.support_episodes,
+            "merged_from": list(entry.merged_from),
+            "first_build": entry.first_build,
+            "last_build": entry.last_build,
+            "record": canonical_bytes(entry).decode(),
+        }
+        for entry in entries
+    ]
+    return pl.DataFrame(rows, schema=ENTRY_COLUMNS, orient="row")
+
+
+def support_rows(entries: Iterable[Entry]) -> pl.DataFrame:
+    """Which feedback, of which episode, stands behind which entry."""
+    rows = [(entry.entry_id, one.feedback_id, one.episode_id) for entry in entries for one in entry.support]
+    return pl.DataFrame(rows, schema=SUPPORT_COLUMNS, orient="row")
+
+
+def write_snapshot(home: Path, entries: Iterable[Entry]) -> Path:
+    """Freezes the active entries below `home/snapshots`; the snapshot's folder.
+
+    The same entries give the same folder with the same bytes. A folder that is already there is verified and
+    left alone: `DamagedShardError` names the file that is not whole.
+    """
+    frozen = freeze(entries)
+    snapshot_id = snapshot_id_of(frozen)
+    folder = home / "snapshots" / snapshot_id
+    if (folder / MANIFEST).exists():
+        load_snapshot(folder)
+        return folder
+    files = {
+        name: _write_file(folder / name, frame)
+        for name, frame in ((ENTRIES, entry_rows(frozen)), (SUPPORT, support_rows(frozen)))
+    }
+    write_manifest(
+        folder,
+        {
+            "snapshot_id": snapshot_id,
+            "entries": len(frozen),
+            "skills": sum(entry.type == "skill" for entry in frozen),
+            "remedies": sum(entry.type == "remedy" for entry in frozen),
+            "files": files,
+        },
+    )
+    return folder
+
+
+def load_snapshot(folder: Path) -> Snapshot:
+    """The snapshot in `folder`, every file checked against its hash and the entries against the id.
+
+    `DamagedShardError` names what is missing or differs; `FileNotFoundError` when nothing was committed
+    there.
+    """
+    manifest = _verified_manifest(folder)
+    try:
+        records = pl.read_parquet(folder / ENTRIES, columns=["record"], glob=False)["record"]
+        entries = tuple(Entry.model_validate_json(record) for record in records)
+    except (OSError, pl.exceptions.PolarsError, ValidationError) as error:
+        raise DamagedShardError(f"{folder / ENTRIES} cannot be read: {error}") from error
+    found = snapshot_id_of(entries)
+    if not found == manifest["snapshot_id"] == folder.name:
+        raise DamagedShardError(
+            f"{folder} is damaged: its entries make snapshot {found}, its manifest says "
+            f"{manifest['snapshot_id']}"
+        )
+    return Snapshot(found, folder, entries)
+
+
+def verify_snapshots(home: Path) -> int:
+    """Loads every committed snapshot; how many there are. Raises what `load_snapshot` raises."""
+    return len([load_snapshot(folder) for folder in list_snapshots(home)])
+
+
+def list_snapshots(home: Path) -> list[Path]:
+    """The folders of the committed snapshots, sorted by id."""
+    folders = (path.parent for path in (home / "snapshots").glob(f"*/{MANIFEST}"))
+    return sorted(folder for folder in folders if folder.name != _POINTERS)
+
+
+def publish_snapshot(home: Path, build: str, entries: Iterable[Entry]) -> Path:
+    """Writes the snapshot and names it as the one that `build` published; the snapshot's folder.
+
+    An earlier snapshot of the same build stays where it is: later builds may have been made from it.
+    """
+    if not _BUILD.fullmatch(build):
+        raise ValueError(f"{build!r} cannot name a file: letters, digits, '.', '_' and '-' only")
+    folder = write_snapshot(home, entries)
+    pointer = orjson.dumps({"build": build, "snapshot_id": folder.name}, option=orjson.OPT_INDENT_2)
+    write_bytes(_pointer(home, build), pointer)
+    return folder
+
+
+def published_snapshot(home: Path, build: str) -> str | None:
+    """The id of the snapshot that `build` published; None when it published none."""
+    path = _pointer(home, build)
+    if not path.exists():
+        return None
+    try:
+        return str(orjson.loads(path.read_bytes())["snapshot_id"])
+    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+        raise DamagedShardError(f"{path} is damaged: {error}") from error
+
+
+def diff(old: Snapshot, new: Snapshot) -> pl.DataFrame:
+    """What changed between two snapshots, one row per entry that differs, sorted by (change, entry_id).
+
+    `change` is added, changed, merged (gone, and an entry of `new` was made from it) or removed (retired);
+    each figure of the evidence stands as `<name>_before` and `<name>_after`, null on the side without it.
+    """
+    before = {entry.entry_id: entry for entry in old.entries}
+    after = {entry.entry_id: entry for entry in new.entries}
+    absorbed = {one for entry in new.entries for one in entry.merged_from}
+    rows: list[dict[str, Any]] = []
+    for entry_id in sorted(before.keys() | after.keys()):
+        was, now = before.get(entry_id), after.get(entry_id)
+        if was == now:
+            continue
+        gone = "merged" if entry_id in absorbed else "removed"
+        shown = now or was
+        assert shown is not None
+        columns = knowledge_columns(shown.domain, shown.trigger, shown.content)
+        rows.append(
+            {
+                "change": "added" if was is None else gone if now is None else "changed",
+                "entry_id": entry_id,
+                **{name: columns[name] for name in ("type", "kind", "target", "failure_type")},
+                **{f"{name}_before": getattr(was, name, None) for name in _COUNTS},
+                **{f"{name}_after": getattr(now, name, None) for name in _COUNTS},
+            }
+        )
+    strings = ("change", "entry_id", "type", "kind", "target", "failure_type")
+    figures = {
+        f"{name}_{side}": pl.Float64() if name == "confidence" else pl.Int32()
+        for side in ("before", "after")
+        for name in _COUNTS
+    }
+    schema = {**dict.fromkeys(strings, pl.String()), **figures}
+    return pl.DataFrame(rows, schema=schema, orient="row").sort("change", "entry_id")
+
+
+def _verified_manifest(folder: Path) -> dict[str, Any]:
+    manifest = read_manifest(folder)
+    if manifest is None:
+        raise FileNotFoundError(
+            f"{folder} has no {MANIFEST}: no snapshot was committed there; `mineevolve snapshots` lists them"
+        )
+    try:
+        listed = {name: manifest["files"][name]["sha256"] for name in (ENTRIES, SUPPORT)}
+    except (KeyError, TypeError) as error:
+        raise DamagedShardError(f"{folder / MANIFEST} is damaged: it lacks {error}") from error
+    for name, sha256 in listed.items():
+        verify_file(folder / name, sha256)
+    return manifest
+
+
+def _write_file(path: Path, frame: pl.DataFrame) -> dict[str, Any]:
+    with replacing(path) as temporary:
+        frame.write_parquet(
+            temporary, compression="zstd", compression_level=ZSTD_LEVEL, row_group_size=ROW_GROUP
+        )
+    return {"sha256": file_digest(path), "rows": frame.height}
+
+
+def _pointer(home: Path, build: str) -> Path:
+    return home / "snapshots" / _POINTERS / f"{build}.json"

@@ -1,0 +1,143 @@
+-- What the tables of the log, the knowledge store and the snapshots hold.
+COMMENT ON TABLE candidates IS 'One row per proposed entry, before Curator saw it';
+COMMENT ON COLUMN candidates.candidate_id IS 'Derived from the entry with its verification, support, build and request';
+COMMENT ON COLUMN candidates.entry_id IS 'The entry that it proposes';
+COMMENT ON COLUMN candidates.build IS 'The build that it was drawn from';
+COMMENT ON COLUMN candidates.domain IS 'The domain';
+COMMENT ON COLUMN candidates.type IS 'skill or remedy';
+COMMENT ON COLUMN candidates.kind IS 'Kind of subgoal: what a skill reaches, or what failed';
+COMMENT ON COLUMN candidates.target IS 'What that subgoal is about';
+COMMENT ON COLUMN candidates.failure_type IS 'How it fails; null for a skill';
+COMMENT ON COLUMN candidates.missing IS 'For want of what; null for a skill';
+COMMENT ON COLUMN candidates.scope IS 'subgoal_local, unfinished_plan_suffix or task_global';
+COMMENT ON COLUMN candidates.category IS 'generic, missing_prerequisite, deadlock_pattern or recovery_strategy';
+COMMENT ON COLUMN candidates.trigger IS 'All predicates have to hold; of each value one of text, number and flag is set';
+COMMENT ON COLUMN candidates.steps IS 'Steps of a skill, or the repair of a remedy';
+COMMENT ON COLUMN candidates.support IS 'The feedback that it cites';
+COMMENT ON COLUMN candidates.request_id IS 'The request that it answers';
+COMMENT ON COLUMN candidates.engine IS 'Who proposed it';
+COMMENT ON COLUMN candidates.record IS 'The whole candidate as canonical JSON';
+
+COMMENT ON TABLE decisions IS 'One row per candidate, and per entry that was retired: what Curator decided and why';
+COMMENT ON COLUMN decisions.decision_id IS 'Derived id';
+COMMENT ON COLUMN decisions.build IS 'The build that was curated';
+COMMENT ON COLUMN decisions.candidate_id IS 'The candidate; the entry itself where an entry was retired';
+COMMENT ON COLUMN decisions.entry_id IS 'The entry that it is about';
+COMMENT ON COLUMN decisions.verdict IS 'accepted or rejected';
+COMMENT ON COLUMN decisions.reasons IS 'Every rule that it breaks, and what in it does';
+COMMENT ON COLUMN decisions.merged_into IS 'The entry that it went into instead of its own';
+COMMENT ON COLUMN decisions.conflict_with IS 'Entries that it contradicts';
+
+COMMENT ON TABLE knowledge IS 'One row per entry of the store as it stands now, of every status';
+COMMENT ON COLUMN knowledge.entry_id IS 'Derived from domain, type, trigger and content';
+COMMENT ON COLUMN knowledge.domain IS 'The domain';
+COMMENT ON COLUMN knowledge.type IS 'skill or remedy';
+COMMENT ON COLUMN knowledge.kind IS 'Kind of subgoal: what a skill reaches, or what failed';
+COMMENT ON COLUMN knowledge.target IS 'What that subgoal is about';
+COMMENT ON COLUMN knowledge.failure_type IS 'How it fails; null for a skill';
+COMMENT ON COLUMN knowledge.missing IS 'For want of what; null for a skill';
+COMMENT ON COLUMN knowledge.scope IS 'subgoal_local, unfinished_plan_suffix or task_global';
+COMMENT ON COLUMN knowledge.category IS 'generic, missing_prerequisite, deadlock_pattern or recovery_strategy';
+COMMENT ON COLUMN knowledge.trigger IS 'All predicates have to hold; of each value one of text, number and flag is set';
+COMMENT ON COLUMN knowledge.steps IS 'Steps of a skill, or the repair of a remedy';
+COMMENT ON COLUMN knowledge.confidence IS 'Mean of Beta(1 + wins + supporting episodes, 1 + losses)';
+COMMENT ON COLUMN knowledge.support IS 'Feedback rows behind it';
+COMMENT ON COLUMN knowledge.support_episodes IS 'Independent episodes behind it';
+COMMENT ON COLUMN knowledge.uses IS 'Times it was used with a known outcome';
+COMMENT ON COLUMN knowledge.wins IS 'Uses that ended well';
+COMMENT ON COLUMN knowledge.status IS 'active, merged or retired';
+COMMENT ON COLUMN knowledge.merged_from IS 'The entries that it was made from';
+COMMENT ON COLUMN knowledge.merged_into IS 'The entry that it became part of';
+COMMENT ON COLUMN knowledge.first_build IS 'The build that brought it';
+COMMENT ON COLUMN knowledge.last_build IS 'The build that last changed it';
+COMMENT ON COLUMN knowledge.version IS 'Changes of its state, from 1';
+COMMENT ON COLUMN knowledge.record IS 'The whole entry as canonical JSON';
+
+COMMENT ON TABLE knowledge_versions IS 'One row per entry and build that changed it: the history of the store';
+COMMENT ON COLUMN knowledge_versions.entry_id IS 'The entry';
+COMMENT ON COLUMN knowledge_versions.build IS 'The build that changed it';
+COMMENT ON COLUMN knowledge_versions.version IS 'Its version from then on';
+COMMENT ON COLUMN knowledge_versions.status IS 'active, merged or retired';
+COMMENT ON COLUMN knowledge_versions.confidence IS 'As of that build';
+COMMENT ON COLUMN knowledge_versions.support IS 'Feedback rows behind it, as of that build';
+COMMENT ON COLUMN knowledge_versions.support_episodes IS 'Independent episodes behind it, as of that build';
+COMMENT ON COLUMN knowledge_versions.uses IS 'Uses with a known outcome, as of that build';
+COMMENT ON COLUMN knowledge_versions.wins IS 'Uses that ended well, as of that build';
+COMMENT ON COLUMN knowledge_versions.record IS 'The whole entry as canonical JSON, as of that build';
+
+COMMENT ON TABLE knowledge_support IS 'One row per entry and piece of feedback that stands behind it';
+COMMENT ON COLUMN knowledge_support.entry_id IS 'The entry';
+COMMENT ON COLUMN knowledge_support.feedback_id IS 'The feedback';
+COMMENT ON COLUMN knowledge_support.episode_id IS 'The episode of that feedback';
+
+COMMENT ON TABLE knowledge_usage IS 'One row per use of an entry in an attempt';
+COMMENT ON COLUMN knowledge_usage.build IS 'The build of the episode';
+COMMENT ON COLUMN knowledge_usage.entry_id IS 'The entry';
+COMMENT ON COLUMN knowledge_usage.feedback_id IS 'The feedback on the attempt that it was used in';
+COMMENT ON COLUMN knowledge_usage.episode_id IS 'The episode';
+COMMENT ON COLUMN knowledge_usage.won IS 'Did the attempt succeed; null when undecided';
+
+COMMENT ON TABLE model_calls IS 'One row per question to a language model with its answer; times and costs are not here';
+COMMENT ON COLUMN model_calls.answer_id IS 'Derived from question, model and answer';
+COMMENT ON COLUMN model_calls.build IS 'The build that it was asked for';
+COMMENT ON COLUMN model_calls.request_id IS 'Derived from the question alone, the same for every model';
+COMMENT ON COLUMN model_calls.cache_key IS 'Derived from question and model';
+COMMENT ON COLUMN model_calls.role IS 'Who asks: planner, inducer_skill, inducer_remedy, curator or adaptor';
+COMMENT ON COLUMN model_calls.template IS 'Name and version of the prompt''s template';
+COMMENT ON COLUMN model_calls.model IS 'Engine and model';
+COMMENT ON COLUMN model_calls.system IS 'The prompt''s system turn';
+COMMENT ON COLUMN model_calls.user IS 'The prompt''s user turn';
+COMMENT ON COLUMN model_calls.situation IS 'What the prompt was rendered from, as canonical JSON';
+COMMENT ON COLUMN model_calls.raw IS 'The answer''s text';
+COMMENT ON COLUMN model_calls.value IS 'The answer as read, canonical JSON; null for an error';
+COMMENT ON COLUMN model_calls.error IS 'Why there is no value; null for a value';
+COMMENT ON COLUMN model_calls.error_detail IS 'What exactly went wrong';
+COMMENT ON COLUMN model_calls.tokens_in IS 'Tokens of the prompt';
+COMMENT ON COLUMN model_calls.tokens_out IS 'Tokens of the answer';
+
+COMMENT ON TABLE builds IS 'One row per folded build';
+COMMENT ON COLUMN builds.build IS 'The build';
+COMMENT ON COLUMN builds.snapshot_id IS 'The snapshot that its knowledge freezes to';
+
+COMMENT ON TABLE snapshots IS 'One row per snapshot of a folded build, and per published one on the disk';
+COMMENT ON COLUMN snapshots.snapshot_id IS 'Hash over its entries';
+COMMENT ON COLUMN snapshots.entries IS 'Entries in it';
+COMMENT ON COLUMN snapshots.skills IS 'Skills among them';
+COMMENT ON COLUMN snapshots.remedies IS 'Remedies among them';
+
+COMMENT ON TABLE snapshot_entries IS 'One row per entry of a snapshot, with what was frozen';
+COMMENT ON COLUMN snapshot_entries.snapshot_id IS 'The snapshot';
+COMMENT ON COLUMN snapshot_entries.entry_id IS 'The entry';
+COMMENT ON COLUMN snapshot_entries.type IS 'skill or remedy';
+COMMENT ON COLUMN snapshot_entries.kind IS 'Kind of subgoal that it is about';
+COMMENT ON COLUMN snapshot_entries.target IS 'What that subgoal is about';
+COMMENT ON COLUMN snapshot_entries.confidence IS 'As frozen';
+COMMENT ON COLUMN snapshot_entries.support IS 'Feedback rows behind it, as frozen';
+COMMENT ON COLUMN snapshot_entries.support_episodes IS 'Independent episodes behind it, as frozen';
+COMMENT ON COLUMN snapshot_entries.uses IS 'Uses with a known outcome, as frozen';
+COMMENT ON COLUMN snapshot_entries.wins IS 'Uses that ended well, as frozen';
+COMMENT ON COLUMN snapshot_entries.version IS 'Version of the entry that was frozen';
+
+COMMENT ON TABLE evaluations IS 'One row per evaluation episode';
+COMMENT ON COLUMN evaluations.build IS 'The build that was evaluated';
+COMMENT ON COLUMN evaluations.snapshot_id IS 'The frozen knowledge; null for the cold start';
+COMMENT ON COLUMN evaluations.arm IS 'The condition that was compared';
+COMMENT ON COLUMN evaluations.episode_id IS 'The episode';
+COMMENT ON COLUMN evaluations.task_id IS 'The task of the suite';
+COMMENT ON COLUMN evaluations.world_seed IS 'Seed of the world';
+COMMENT ON COLUMN evaluations.planner_seed IS 'Seed of the planner';
+COMMENT ON COLUMN evaluations.success IS 'By the task''s oracle; null when it was not decided';
+
+COMMENT ON TABLE shards IS 'One row per file that the warehouse was made from';
+COMMENT ON COLUMN shards.store IS 'traces, feedback or log';
+COMMENT ON COLUMN shards.build IS 'The build';
+COMMENT ON COLUMN shards.task_group IS 'The partition beside the build; null in the log';
+COMMENT ON COLUMN shards.source_name IS 'The import or batch of rollouts; null in the log';
+COMMENT ON COLUMN shards.table_name IS 'The table, or the kind of the log';
+COMMENT ON COLUMN shards.file IS 'Path below the data home';
+COMMENT ON COLUMN shards.sha256 IS 'Of the file''s bytes; null in the log, whose names are the hashes of the rows';
+COMMENT ON COLUMN shards.rows IS 'Rows in it';
+
+COMMENT ON TABLE migrations IS 'One row per change of the tables that this file has seen';
+COMMENT ON COLUMN migrations.name IS 'The migration';
+COMMENT ON COLUMN migrations.sha256 IS 'Of its text';

@@ -1,0 +1,6 @@
+-- The knowledge store as it stood after build $1: the last row of every entry up to it.
+SELECT arg_max(record, build) AS record
+FROM knowledge_versions
+WHERE build <= $1
+GROUP BY entry_id
+ORDER BY entry_id

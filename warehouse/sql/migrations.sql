@@ -1,0 +1,4 @@
+CREATE TABLE IF NOT EXISTS migrations (
+    name VARCHAR PRIMARY KEY,
+    sha256 VARCHAR NOT NULL
+);
