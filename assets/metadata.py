@@ -46,7 +46,7 @@ def bars(frame: pl.DataFrame, category: str, amount: str, title: str) -> dg.Mark
     if frame.is_empty():
         return dg.MetadataValue.md("nothing to plot")
     chart = (
-        alt.Chart(alt.Data(values=frame.select(category, amount).to_dicts()), title=title)
+        alt.Chart(frame.select(category, amount), title=title)
         .mark_bar(color="#33658a")
         .encode(
             x=alt.X(f"{amount}:Q", title=amount.replace("_", " ")),

@@ -1,5 +1,7 @@
 """Monitor over a partition's trajectories."""
 
+from typing import Any
+
 import dagster as dg
 import polars as pl
 
@@ -45,7 +47,7 @@ def typed_feedback(context: dg.AssetExecutionContext, home: DataHome) -> dg.Mate
     return dg.MaterializeResult(metadata=_shown(feedback) if written else {"dagster/row_count": 0})
 
 
-def _shown(feedback: pl.DataFrame) -> dict[str, object]:
+def _shown(feedback: pl.DataFrame) -> dict[str, Any]:
     mix = (
         feedback.group_by(pl.col("failure_type").cast(pl.String))
         .agg(attempts=pl.len().cast(pl.Int64), stagnant=pl.col("stagnant").sum().cast(pl.Int64))

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import polars as pl
 import typer
-from rich.console import Console
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, JustifyMethod
 from rich.markup import escape
 from rich.table import Table
 
@@ -15,6 +16,9 @@ from rollouts.ingest.protocol import printable
 FAILED: Final = 1
 MISUSED: Final = 2
 PUT_ASIDE: Final = 3
+_BREAKABLE: Final = 24  # no word of our vocabularies is longer
+_GAP: Final = 2
+_EDGE: Final = 1
 
 out: Final = Console(highlight=False)
 err: Final = Console(stderr=True, highlight=False)
@@ -36,22 +40,51 @@ def explained(*errors: type[Exception], code: int = FAILED) -> Iterator[None]:
 
 
 def show(frame: pl.DataFrame, title: str | None = None, limit: int | None = None) -> None:
-    """A frame as a table that fits the terminal; nested values in brief."""
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", expand=False)
-    for name, dtype in frame.schema.items():
-        table.add_column(
-            name.replace("_", " "), justify="right" if dtype.is_numeric() else "left", overflow="fold"
-        )
+    """A frame as a table; where its words do not fit the terminal side by side, row by row."""
     shown = frame if limit is None else frame.head(limit)
-    for row in shown.iter_rows():
-        table.add_row(*(escape(brief(value)) for value in row))
-    out.print(table)
+    out.print()
+    if shown.is_empty() or _narrowest(shown) <= out.width:
+        out.print(_across(shown, title))
+    else:
+        out.print(f"[bold]{escape(title or '')}[/]")
+        for row in shown.iter_rows(named=True):
+            out.print(_down(row))
     if shown.height < frame.height:
         out.print(f"[dim]… {frame.height - shown.height} more rows[/]")
 
 
+def _narrowest(frame: pl.DataFrame) -> int:
+    """The width below which a table would have to break words (long ids and paths may be broken)."""
+    cells = ([name.replace("_", " "), *map(brief, frame[name])] for name in frame.columns)
+    longest = (max((len(word) for cell in column for word in cell.split()), default=1) for column in cells)
+    return sum(min(width, _BREAKABLE) + _GAP for width in longest) + _EDGE
+
+
+def _across(frame: pl.DataFrame, title: str | None) -> Table:
+    table = Table(
+        title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
+    )
+    for name, dtype in frame.schema.items():
+        justify: JustifyMethod = "right" if dtype.is_numeric() else "left"
+        table.add_column(name.replace("_", " "), justify=justify, overflow="fold")
+    for row in frame.iter_rows():
+        table.add_row(*(escape(brief(value)) for value in row))
+    return table
+
+
+def _down(row: dict[str, Any]) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in row.items():
+        table.add_row(name.replace("_", " "), escape(brief(value)))
+    table.add_row("", "")
+    return table
+
+
 def brief(value: Any) -> str:
-    """A value as a table cell: null as a dash, floats to three places, named amounts as `name×count`."""
+    """A value as a table cell: null as a dash, floats to three places, named amounts as `name×count`, text on
+    one line."""
     if value is None:
         return "–"
     if isinstance(value, bool):
@@ -64,4 +97,4 @@ def brief(value: Any) -> str:
         if set(value) == {"name", "count"}:
             return f"{value['name']}×{value['count']}"
         return " ".join(f"{key}={brief(item)}" for key, item in value.items() if item is not None)
-    return printable(str(value))
+    return printable(" ".join(str(value).split()))

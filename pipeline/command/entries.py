@@ -18,8 +18,8 @@ def listed(type_: str | None, status: str) -> None:
     with explained(NotPublishedError, code=MISUSED):
         frame = query(
             home,
-            "SELECT entry_id, type, kind, target, failure_type, support_episodes AS episodes, confidence, "
-            "status "
+            "SELECT left(entry_id, 12) AS entry, type, kind, target, failure_type, "
+            "support_episodes AS episodes, confidence, status "
             "FROM knowledge WHERE ($1 IS NULL OR type = $1) AND ($2 = 'all' OR status = $2) "
             "ORDER BY type, kind, target, failure_type, entry_id",
             [type_, status],

@@ -1,9 +1,12 @@
 """`mineevolve monitor`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    import polars as pl
 
 app = typer.Typer(help="Monitor and how well it judges.", no_args_is_help=True)
 
@@ -57,14 +60,7 @@ def score(
             }
         )
     show(pl.DataFrame(rows), f"Monitor against {labels.name}")
-    confusion = pl.DataFrame(
-        [{"label": pair[0], "monitor": pair[1], "attempts": n} for pair, n in result.confusion.items()],
-        schema={"label": pl.String, "monitor": pl.String, "attempts": pl.Int64},
-    )
-    show(
-        confusion.pivot("monitor", index="label", values="attempts", sort_columns=True).sort("label"),
-        "Failure types: label (rows) against Monitor (columns)",
-    )
+    show(_confusion(result.confusion), "Failure types: labels (rows) against Monitor (columns, by number)")
     if result.disagreements:
         show(pl.DataFrame([vars(one) for one in result.disagreements]), "Disagreements")
     if result.missing:
@@ -73,3 +69,17 @@ def score(
     missed = [agreement.question for agreement in result.agreements if not agreement.met]
     if missed:
         raise fail(f"goal missed on {', '.join(missed)}", FAILED)
+
+
+def _confusion(counts: "dict[tuple[str, str], int]") -> "pl.DataFrame":
+    """A row per label and a column per type, numbered alike so that the matrix stays narrow."""
+    import polars as pl
+
+    names = sorted({name for pair in counts for name in pair})
+    rows = [
+        {"label": f"{number:2d} {name}"}
+        | {str(column): counts.get((name, other)) for column, other in enumerate(names, 1)}
+        for number, name in enumerate(names, 1)
+    ]
+    columns = {str(column): pl.Int64() for column in range(1, len(names) + 1)}
+    return pl.DataFrame(rows, schema={"label": pl.String(), **columns})
