@@ -14,7 +14,7 @@ def table_schema(frame: pl.DataFrame, descriptions: Mapping[str, str] | None = N
     notes = descriptions or {}
     return dg.TableSchema(
         columns=[
-            dg.TableColumn(name=name, type=str(dtype), description=notes.get(name))
+            dg.TableColumn(name=name, type=_brief_type(dtype), description=notes.get(name))
             for name, dtype in frame.schema.items()
         ]
     )
@@ -63,6 +63,13 @@ def bars(frame: pl.DataFrame, category: str, amount: str, title: str) -> dg.Mark
 def counts(values: Iterable[tuple[str, int]]) -> dict[str, Any]:
     """Row counts as metadata entries, one per name."""
     return {name: dg.MetadataValue.int(count) for name, count in values}
+
+
+def _brief_type(dtype: pl.DataType) -> str:
+    """A type without the members of its enums and structs, which would fill the page."""
+    if isinstance(dtype, pl.List):
+        return f"List({_brief_type(dtype.inner)})"  # type: ignore[arg-type]
+    return type(dtype).__name__ if isinstance(dtype, pl.Enum | pl.Struct) else str(dtype)
 
 
 def _plain(value: Any) -> str | int | float | bool | None:

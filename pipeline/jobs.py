@@ -4,18 +4,14 @@ from typing import Final
 
 import dagster as dg
 
-from assets.partitions import builds, builds_and_groups
-
 import_traces: Final = dg.define_asset_job(
     "import_traces",
     selection=dg.AssetSelection.assets("imported_trajectories", "typed_feedback"),
-    partitions_def=builds_and_groups,
     description="Recorded runs in, typed feedback out. Give the folders as `paths` of imported_trajectories.",
 )
 learn_knowledge: Final = dg.define_asset_job(
     "learn_knowledge",
     selection=dg.AssetSelection.assets("knowledge_candidates", "curated_knowledge", "knowledge_snapshot"),
-    partitions_def=builds,
     description="From a build's feedback to its curated knowledge and frozen snapshot.",
 )
 publish_analysis: Final = dg.define_asset_job(

@@ -3,8 +3,8 @@
 Eq. 5 has been worked out by Monitor (`remedy_due`, `skill_due`); here the due feedback is sorted into
 situations and each situation becomes one request, whatever the number of attempts behind it:
 
-- a remedy's situation is (kind, target, failure type, what was missing for it). Once one of its attempts is due, the
-  other failures of the same situation are evidence too;
+- a remedy's situation is (kind, target, failure type, what was missing for it). Once one of its attempts is
+  due, the other failures of the same situation are evidence too;
 - a skill's situation is (kind, target, order of the kinds of step that were seen to be done).
 
 A request shows at most `WINDOW` rows. The most informative attempt of each episode comes first, then second
@@ -24,7 +24,7 @@ from warehouse.facts import FeedbackFact
 from warehouse.knowledge import Candidate
 from warehouse.vocabulary import NO_FAILURE
 
-WINDOW: Final = 16
+WINDOW: Final = 12
 """feedback rows that one request shows"""
 MAX_TOKENS: Final = 1024
 REMEDY_TEMPLATE: Final = "inducer_remedy_v1"
@@ -59,11 +59,12 @@ def induce(
     domain: Domain,
     model: LanguageModel,
     build: str,
+    window: int = WINDOW,
 ) -> Induction:
     """Candidates from the feedback of `build`; feedback of other builds in `facts` is not induced again."""
     rows = facts.values() if isinstance(facts, Mapping) else facts
     own = _in_order(fact for fact in rows if fact.build == build)
-    requests = requests_for(own, domain)
+    requests = requests_for(own, domain, window)
     unfit = ((fact, _unfit(fact, domain)) for fact in own if fact.remedy_due or fact.skill_due)
     answers: list[ModelAnswer] = []
     candidates: list[Candidate] = []
@@ -141,7 +142,8 @@ def _unfit(fact: FeedbackFact, domain: Domain) -> str | None:
         return "it is undecided whether the attempt succeeded"
     if fact.y is False and (fact.failure_type is None or fact.failure_type in NOT_THE_AGENTS):
         return f"{fact.failure_type or 'no failure type'} says nothing about acting"
-    if fact.kind not in domain.kinds or (fact.target is None and domain.kinds[fact.kind] != "none"):
+    takes = domain.kinds.get(fact.kind or "")
+    if takes is None or (fact.target is None and takes != "none"):
         # Without its object an action is any action of its kind, and nothing specific can be said of that.
         return "the subgoal's action or its target is unknown"
     if fact.y is True and observed_steps(fact, domain) is None:

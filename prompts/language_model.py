@@ -10,6 +10,7 @@ same request to the same model gives the same row. Times and costs go to telemet
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from typing import Any, Final, Literal, Protocol
 
 import polars as pl
@@ -97,8 +98,8 @@ class ModelRequest:
 
     @property
     def json_schema(self) -> dict[str, Any]:
-        """The JSON schema of the answer, for guided decoding."""
-        return self.response.model_json_schema()
+        """The JSON schema of the answer, for guided decoding; shared, so not to be changed."""
+        return _schema_of(self.response)
 
     @property
     def content(self) -> list[Any]:
@@ -113,7 +114,7 @@ class ModelRequest:
             self.sampling,
         ]
 
-    @property
+    @cached_property
     def request_id(self) -> str:
         """The same for every model, so that two models' answers to one question can be compared."""
         return derive_id("request", self.content)
@@ -164,6 +165,12 @@ class LanguageModel(Protocol):
     def generate(self, requests: Sequence[ModelRequest]) -> list[ModelAnswer]:
         """One answer per request, in the order of the requests."""
         ...
+
+
+@cache
+def _schema_of(response: type[BaseModel]) -> dict[str, Any]:
+    # Building a schema takes about as long as everything else about a request together.
+    return response.model_json_schema()
 
 
 def answer_row(request: ModelRequest, answer: ModelAnswer, build: str) -> dict[str, Any]:

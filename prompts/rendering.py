@@ -36,7 +36,7 @@ TEXT_LIMIT: Final = 240
 SEPARATOR: Final = "\n"
 """between two rendered blocks"""
 
-_NAME: Final = re.compile(r"#?[A-Za-z0-9_.]{1,120}")
+_NAME: Final = re.compile(r"(?=.{1,120}\Z)#?[A-Za-z0-9_]+(?:\.[#A-Za-z0-9_*]+)?")
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 # Beyond what JSON escapes anyway: tags, fences, template braces and the control tokens of chat formats.
 _RISKY: Final = re.compile(r"[<>`|\[\]{}]")

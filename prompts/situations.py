@@ -18,6 +18,7 @@ TEXT_KEPT: Final = 400
 """characters of a recorded text that a situation keeps"""
 _FAMILIES: Final = ("inventory", "near", "seen")
 _SHOWN_PER_FAMILY: Final = 24
+_SHORTAGES: Final = ("MISSING_STATION", "MISSING_TOOL", "NO_FUEL", "MISSING_INGREDIENT")
 _SUBGOAL_FIELDS: Final = ("kind", "target")
 
 
@@ -122,7 +123,8 @@ def decisive_missing(fact: FeedbackFact) -> tuple[str, ...]:
     for cause in fact.causes:
         if cause.type == fact.failure_type:
             names |= set(cause.items) or ({cause.name} if cause.name else set())
-    return tuple(sorted(names & set(fact.missing))) or fact.missing
+    named = tuple(sorted(names & set(fact.missing)))
+    return named or (fact.missing if fact.failure_type in _SHORTAGES else ())
 
 
 def cite(facts: Sequence[FeedbackFact], domain: Domain) -> tuple[Cited, ...]:

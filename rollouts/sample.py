@@ -96,7 +96,6 @@ def _play_episode(
             "build": BUILD,
             "task_id": episode.get("task"),
             "goal": episode["goal"],
-            "world": content["world"],
             "world_seed": episode["seed"],
             "agent": content["agent"],
             "observes": list(v.OBSERVABLES),

@@ -1,7 +1,7 @@
 """Good candidates, each with the evidence that bears it out.
 
-`cases()` draws one of the templates below, with its wood, tool or ore exchanged for another. tests/mutators.py
-puts faults into them.
+`cases()` draws one of the templates below, with its wood, tool or ore exchanged for another.
+tests/mutators.py puts faults into them.
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from typing import Any, Literal
 from hypothesis import strategies as st
 
 from warehouse.domains import load_domain
+from warehouse.entries import Entry
 from warehouse.facts import FeedbackFact, ObservedStep
 from warehouse.ids import derive_id
 from warehouse.knowledge import (
@@ -23,6 +24,7 @@ from warehouse.knowledge import (
     Scalar,
     SkillContent,
     Step,
+    entry_id,
 )
 from warehouse.state import flatten_state
 
@@ -133,6 +135,22 @@ def _case(content: Any, facts: list[FeedbackFact], trigger: list[Predicate], *ch
         build="b1",
     )
     return Case(candidate, {each.feedback_id: each for each in facts})
+
+
+def stored(content: Any, *trigger: Predicate, verification: tuple[Check, ...] = ()) -> Entry:
+    """An entry as the store holds it, of high confidence; its evidence does not matter."""
+    type_: Any = "skill" if isinstance(content, SkillContent) else "remedy"
+    return Entry(
+        entry_id=entry_id(DOMAIN.name, type_, trigger, content),
+        domain=DOMAIN.name,
+        type=type_,
+        trigger=trigger,
+        content=content,
+        verification=verification,
+        confidence=0.8,
+        first_build="b1",
+        last_build="b1",
+    )
 
 
 def station_remedy(wood: str, tool: str, rows: int = 2) -> Case:
@@ -338,14 +356,11 @@ def ingot_skill(ore: str) -> Case:
     return _case(content, facts, trigger, check("inv_ge", target, 3.0), check("station_near", "furnace"))
 
 
-def cases() -> st.SearchStrategy[Case]:
-    """Good cases of every template, with its names exchanged for others of the same sort."""
-    wood, tool, ore = (
-        st.sampled_from(WOODS),
-        st.sampled_from(TOOLS),
-        st.sampled_from(("iron_ore", "gold_ore")),
-    )
-    return st.one_of(
+def templates() -> tuple[st.SearchStrategy[Case], ...]:
+    """One strategy per template; it exchanges names for others of the same sort."""
+    wood, tool = st.sampled_from(WOODS), st.sampled_from(TOOLS)
+    ore = st.sampled_from(("iron_ore", "gold_ore"))
+    return (
         st.builds(station_remedy, wood, tool),
         st.builds(ingredient_remedy, wood, tool),
         st.builds(tool_remedy, st.sampled_from(sorted(LOWEST_PICKAXE))),
@@ -356,3 +371,8 @@ def cases() -> st.SearchStrategy[Case]:
         st.builds(log_skill, wood),
         st.builds(ingot_skill, ore),
     )
+
+
+def cases() -> st.SearchStrategy[Case]:
+    """Good cases of every template."""
+    return st.one_of(*templates())

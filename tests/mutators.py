@@ -1,4 +1,4 @@
-"""Single faults for good candidates: each mutator changes one thing and names the rule of eq. 6 that it breaks.
+"""Single faults for good candidates: a mutator changes one thing and names the rule of eq. 6 that it breaks.
 
 A mutator returns None for a case in which it has nothing to change.
 """

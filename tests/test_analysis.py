@@ -2,6 +2,7 @@
 
 import multiprocessing
 import shutil
+from collections.abc import Mapping
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -10,12 +11,14 @@ import polars as pl
 import pytest
 from scipy.stats import binomtest
 
-from tests.test_fold import cited, curate, make_home
+from tests.test_fold import Curated, cited, curate, make_home
 from tests.test_log import remedy, skill
 from tests.test_trace_store import episode_id, make_traces, store_source
+from warehouse import log
 from warehouse.analysis import ANALYSIS, VIEWS, NotPublishedError, publish, query, ticks_view_is_stale
 from warehouse.database import SQL, WAREHOUSE, DamagedDatabaseError, writer
-from warehouse.fold import fold_build, rebuild
+from warehouse.entries import Entry
+from warehouse.fold import Evidence, fold_build, rebuild
 from warehouse.trace_store import trace_store
 
 SPAWN = multiprocessing.get_context("spawn")
@@ -284,3 +287,32 @@ def test_an_analysts_query_survives_a_rebuild_of_its_partition(tmp_path: Path) -
     analyst.join()
     assert analyst.exitcode == 0
     assert query(tmp_path, "SELECT count(*) FROM ticks").item() == 3 * 3 * 2
+
+
+def test_lineage_of_a_merge_leads_to_the_candidates_of_all_that_went_into_it(tmp_path: Path) -> None:
+    store_source(tmp_path, "b1", "voyage", make_traces("b1", 4))
+    first = skill("b1", target="torch", support=cited("b1", 0, 1))
+    second = skill("b1", target="bowl", support=cited("b1", 0, 2))
+    log.append(tmp_path, "candidates", "b1", log.candidate_rows([first, second]))
+
+    def merging(evidence: Evidence, store: Mapping[str, Entry]) -> Curated:
+        """Makes one entry of the two, under an id of its own."""
+        curated = curate(evidence, store)
+        parts, decisions = curated.store, curated.decisions
+        whole = skill("b1", target="ladder").entry_id
+        merged = parts[second.entry_id].model_copy(
+            update={"entry_id": whole, "merged_from": tuple(sorted(parts))}
+        )
+        gone = {"status": "merged", "merged_into": whole}
+        return Curated(
+            {whole: merged} | {one: part.model_copy(update=gone) for one, part in parts.items()},
+            tuple(one.model_copy(update={"merged_into": whole}) for one in decisions),
+        )
+
+    rebuild(tmp_path, merging)
+    publish(tmp_path)
+
+    lineage = query(tmp_path, "FROM knowledge_lineage WHERE status = 'active'")
+    assert set(lineage["candidate_id"]) == {first.candidate_id, second.candidate_id}
+    assert lineage.select("candidate_id", "feedback_id").is_unique().all()
+    assert query(tmp_path, "SELECT merged, active FROM knowledge_growth").rows() == [(2, 1)]

@@ -245,6 +245,26 @@ def test_the_store_after_each_build_is_kept(home: Path) -> None:
         store_after(home, "b3")
 
 
+def test_the_store_is_handed_on_exactly(home: Path) -> None:
+    """A confidence that came back rounded would look like a change, and give a new version in every build."""
+    returned: dict[str, float] = {}
+    handed_on: list[dict[str, float]] = []
+
+    def watch(evidence: Evidence, store: Mapping[str, Entry]) -> Curated:
+        handed_on.append({entry_id: entry.confidence for entry_id, entry in store.items()})
+        made = curate(evidence, store)
+        if evidence.build == "b1":
+            returned.update({entry_id: entry.confidence for entry_id, entry in made.store.items()})
+        return made
+
+    fold_build(home, "b1", watch)
+    fold_build(home, "b2", watch)
+    rebuild(home, watch)
+
+    assert 2 / 3 in returned.values()
+    assert handed_on == [{}, returned, {}, returned]
+
+
 def test_a_published_snapshot_outlives_its_build(home: Path) -> None:
     old_id = rebuild(home, curate).snapshot_ids["b1"]
     publish_snapshot(home, "b1", store_after(home, "b1"))

@@ -1,7 +1,7 @@
 """The flat state: what is known, what is not, and the three answers to every question."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.good_cases import check, where
@@ -134,6 +134,7 @@ def test_every_check_of_the_domain_can_be_evaluated(minecraft: Domain) -> None:
         check_holds(check("mood_ge", None, 1.0), {}, minecraft)
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(st.sampled_from(["a", "b", "c"]), st.integers(0, 9)),
     st.sampled_from(["lt", "le", "gt", "ge", "eq", "ne"]),

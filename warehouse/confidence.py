@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from warehouse.entries import Entry, Usage
+from warehouse.ids import FLOAT_PLACES
 
 
 class Outcomes(NamedTuple):
@@ -25,12 +26,12 @@ class Interval(NamedTuple):
 
 
 def confidence(support_episodes: int, wins: int, losses: int) -> float:
-    """The posterior mean, in (0, 1).
+    """The posterior mean, in (0, 1), to the places that storage keeps: a reread entry is no other entry.
 
     >>> confidence(support_episodes=2, wins=0, losses=0)
     0.75
     """
-    return (1 + wins + support_episodes) / (2 + wins + support_episodes + losses)
+    return round((1 + wins + support_episodes) / (2 + wins + support_episodes + losses), FLOAT_PLACES)
 
 
 def interval(entry: Entry, mass: float = 0.9) -> Interval:

@@ -147,7 +147,7 @@ class _Pass:
     def _supported(self, entry_id: str, group: list[Candidate], known: Entry | None) -> Entry:
         cited = sorted({feedback for candidate in group for feedback in candidate.support})
         found = {Support(feedback_id=one, episode_id=self.facts[one].episode_id) for one in cited}
-        builds = sorted((candidate.build for candidate in group), key=_build_order)
+        builds = sorted(candidate.build for candidate in group)
         if known is not None:
             return (
                 known
@@ -283,9 +283,7 @@ def _combined(entry_id: str, merge: Merge, sources: list[Entry]) -> Entry:
     """The entry that `merge` makes, with the evidence of all its sources; its weight is worked out later."""
     own = next((source for source in sources if source.entry_id == entry_id), None)
     others = {source.entry_id for source in sources} - {entry_id}
-    builds = sorted(
-        (build for each in sources for build in (each.first_build, each.last_build)), key=_build_order
-    )
+    builds = sorted(build for each in sources for build in (each.first_build, each.last_build))
     return Entry(
         entry_id=entry_id,
         domain=sources[0].domain,
@@ -316,13 +314,8 @@ def _loss(entry: Entry | None, lost_to: list[str]) -> tuple[Reason, ...]:
     return (Reason(rule="unsupported", detail=detail),)
 
 
-def _precedence(entry: Entry) -> tuple[float, tuple[int, str], str]:
-    return (-entry.confidence, _build_order(entry.first_build), entry.entry_id)
-
-
-def _build_order(build: str) -> tuple[int, str]:
-    """Builds in the order of their numbers where they are numbered without leading zeros too."""
-    return (len(build), build)
+def _precedence(entry: Entry) -> tuple[float, str, str]:
+    return (-entry.confidence, entry.first_build, entry.entry_id)
 
 
 def _in_order(support: Iterable[Support]) -> tuple[Support, ...]:

@@ -7,7 +7,7 @@ snapshot ids. Builds are folded in the sorted order of their names (so number th
 warehouse is at any time what `rebuild` would make of the builds that it holds.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
@@ -16,7 +16,7 @@ import duckdb
 import polars as pl
 
 from warehouse import log
-from warehouse.curator import curate
+from warehouse.curator import CuratorSettings, curate
 from warehouse.database import (
     LOCK_WAIT_S,
     WAREHOUSE,
@@ -102,11 +102,6 @@ class Curation(Protocol):
 CurateBuild = Callable[[Evidence, Mapping[str, Entry]], Curation]
 
 
-class _Curated(NamedTuple):
-    store: tuple[Entry, ...]
-    decisions: tuple[Decision, ...]
-
-
 class FoldReport(NamedTuple):
     """What a fold did: the builds that were curated, each with the id its knowledge freezes to, and the rows
     of the warehouse's tables afterwards."""
@@ -123,15 +118,13 @@ class _CuratedBuild(NamedTuple):
     snapshot_id: str
 
 
-def curator(domain: Domain, settings: Any) -> CurateBuild:
+def curator(domain: Domain, settings: CuratorSettings) -> CurateBuild:
     """`warehouse.curator.curate` for this domain and these settings, as `fold_build` takes it."""
 
-    def curate_build(evidence: Evidence, store: tuple[Entry, ...]) -> Curation:
+    def curate_build(evidence: Evidence, store: Mapping[str, Entry]) -> Curation:
         facts = facts_from(evidence.feedback, evidence.attempts, evidence.events, evidence.episodes)
-        before = {entry.entry_id: entry for entry in store}
         ours = replace(settings, build=evidence.build)
-        curation = curate(evidence.candidates, facts, before, evidence.usage, domain, ours)
-        return _Curated(tuple(curation.store.values()), curation.decisions)
+        return curate(evidence.candidates, facts, store, evidence.usage, domain, ours)
 
     return curate_build
 

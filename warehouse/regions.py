@@ -6,7 +6,7 @@ known values: a field that is unknown satisfies no predicate.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -225,9 +225,12 @@ def _asked(predicate: Predicate) -> tuple[str, Predicate]:
 
 def _exceeds(member: Region, of_tag: Region) -> bool:
     """Whether one member alone is more than its whole tag may be: counts, and flags likewise."""
-    if of_tag.values == frozenset((False,)):
-        return member.values == frozenset((True,))
-    return member.low > of_tag.high
+    return _extreme(member, min, member.low) > _extreme(of_tag, max, of_tag.high)
+
+
+def _extreme(region: Region, pick: Callable[[Iterable[float]], float], bound: float) -> float:
+    numbers = [float(value) for value in region.values or () if isinstance(value, int | float)]
+    return pick(numbers) if numbers else bound
 
 
 def _spoken(field: str, region: Region, everything: Region) -> tuple[Predicate, ...]:

@@ -18,7 +18,7 @@ import polars as pl
 from pydantic import ValidationError
 
 from warehouse.entries import Entry
-from warehouse.ids import ID_LENGTH, canonical_bytes, digest_lines, file_digest
+from warehouse.ids import ID_LENGTH, digest_lines, file_digest
 from warehouse.log import KNOWLEDGE_COLUMNS, knowledge_columns
 from warehouse.shards import (
     MANIFEST,
@@ -52,7 +52,7 @@ ENTRY_COLUMNS: Final = pl.Schema(
         "record": pl.String(),
     }
 )
-"""Columns of stored entries. `record` is the entry as canonical JSON, from which it is read back; `support`
+"""Columns of stored entries. `record` is the entry as JSON, from which it is read back; `support`
 counts feedback rows, `support_episodes` the independent episodes behind them."""
 SUPPORT_COLUMNS: Final = pl.Schema(dict.fromkeys(("entry_id", "feedback_id", "episode_id"), pl.String()))
 _COUNTS: Final = ("support_episodes", "uses", "wins", "confidence", "version")
@@ -77,10 +77,10 @@ def freeze(entries: Iterable[Entry]) -> tuple[Entry, ...]:
 
 
 def normal(entry: Entry) -> Entry:
-    """`entry` as it reads back from storage: evidence sorted and once each, floats rounded as for an id."""
+    """`entry` as it reads back from storage: its evidence sorted and once each."""
     unique = {(one.feedback_id, one.episode_id): one for one in entry.support}
     ordered = entry.model_copy(update={"support": tuple(unique[key] for key in sorted(unique))})
-    return Entry.model_validate_json(canonical_bytes(ordered))
+    return Entry.model_validate_json(_record(ordered))
 
 
 def snapshot_id_of(entries: Iterable[Entry]) -> str:
@@ -101,7 +101,7 @@ def entry_rows(entries: Iterable[Entry]) -> pl.DataFrame:
             "merged_from": list(entry.merged_from),
             "first_build": entry.first_build,
             "last_build": entry.last_build,
-            "record": canonical_bytes(entry).decode(),
+            "record": _record(entry).decode(),
         }
         for entry in entries
     ]
@@ -234,6 +234,12 @@ def diff(old: Snapshot, new: Snapshot) -> pl.DataFrame:
     }
     schema = {**dict.fromkeys(strings, pl.String()), **figures}
     return pl.DataFrame(rows, schema=schema, orient="row").sort("change", "entry_id")
+
+
+def _record(entry: Entry) -> bytes:
+    # Floats are not rounded here as in an id: an entry that reads back another than it was would look changed
+    # to the next pass of Curator, and would get a new version.
+    return orjson.dumps(entry.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
 
 
 def _verified_manifest(folder: Path) -> dict[str, Any]:

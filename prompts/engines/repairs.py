@@ -211,7 +211,7 @@ def _invalid(situation: RemedySituation, facts: Domain) -> _Draft:
     ways = facts.sources(target) if target is not None and facts.expand(target) else ()
     if target is None or situation.kind not in _OBTAINING or not ways:
         raise AbstainedError("the feedback does not show a right way to do it")
-    if situation.kind in {kind for kind, _ in ways}:
+    if ways[0][0] == situation.kind or (situation.kind, target) in ways:
         raise AbstainedError("the action was right; how it was put is not shown")
     errand = _errand(situation, facts)
     errand.acquire(target, errand.available(target) + situation.needed)

@@ -38,6 +38,7 @@ from rollouts.ingest.tick_source import (
     Task,
     any_file,
     assemble,
+    file_size,
     files_below,
     inventory_gain,
     left_over,
@@ -128,8 +129,8 @@ def load_arrays(path: Path) -> Loaded:
 
 
 def _read_episode(folder: Path, path: Path, relative: str, build: str, domain: Domain) -> Recording:
-    size = path.stat().st_size
-    loaded = load_arrays(path) if size else Loaded({}, ["empty file"])
+    size = file_size(path)
+    loaded = load_arrays(path) if size != 0 else Loaded({}, ["empty file"])
     seen = {_short(name): array for name, array in loaded.arrays.items() if name.startswith("observation")}
     acted = {_short(name): array for name, array in loaded.arrays.items() if name.startswith("action")}
     rows = max((len(array) for array in (*seen.values(), *acted.values())), default=0)
@@ -155,7 +156,7 @@ def _read_episode(folder: Path, path: Path, relative: str, build: str, domain: D
     if duration is not None and duration + 1 < rows:
         track.ends.append((duration, "the last step by its own metadata"))
     source = printable(relative)
-    hashes = [file_digest(each) for each in (path, path.with_name(METADATA)) if each.is_file()]
+    hashes = [file_digest(path), *([] if problem else [file_digest(path.with_name(METADATA))])]
     task = _task([*Path(folder.name).parts, *Path(relative).parts], domain)
     label = metadata.get("success")
     stream = metadata.get("stream_name")
@@ -256,36 +257,35 @@ def _text(array: Array) -> list[str]:
 def _actions(acted: dict[str, Array], rows: int) -> pl.Series:
     """Inputs by row. What is a choice ("craft") is written with what was chosen, as the data set names or
     numbers it."""
-    inputs: list[pl.Expr] = []
     known = max((len(array) for array in acted.values()), default=0)
-    table: dict[str, pl.Series] = {}
-    for name in sorted(acted):
-        array = acted[name]
-        if array.dtype.kind in "US" and array.size == len(array):
-            words = pl.Series(name, _text(array), dtype=pl.String)
-            chosen = pl.select(
-                pl.when(~words.is_in(list(NOTHING))).then(pl.lit(f"{name}:") + words)
-            ).to_series()
-        elif array.dtype.kind in "biuf":
-            # A vector (the camera's two axes) is pressed when any part of it is.
-            values = np.nan_to_num(array.reshape(len(array), -1).astype(np.float64)) if array.size else array
-            down = pl.Series(np.any(values != 0, axis=1) if array.size else np.zeros(len(array), dtype=bool))
-            coded = name != CAMERA and bool(np.any(np.abs(values) > 1))
-            label = (
-                pl.lit(f"{name}:") + pl.Series(values[:, 0].astype(np.int64)).cast(pl.String)
-                if coded
-                else pl.lit(name)
-            )
-            chosen = pl.select(pl.when(down).then(label)).to_series()
-        else:
-            continue
-        table[name] = chosen.extend_constant(None, known - len(chosen))
-        inputs.append(pl.col(name))
-    if not inputs:
+    table = {
+        name: chosen.extend_constant(None, known - len(chosen))
+        for name in sorted(acted)
+        if (chosen := _input(name, acted[name])) is not None
+    }
+    if not table:
         return pl.Series([None] * rows, dtype=pl.String)
-    joined = pl.DataFrame(table).select(pl.concat_str(inputs, separator="+", ignore_nulls=True)).to_series()
-    joined = joined.replace("", NOOP)
+    together = pl.concat_str(pl.col(list(table)), separator="+", ignore_nulls=True)
+    joined = pl.DataFrame(table).select(together.replace("", NOOP)).to_series()
     return joined.extend_constant(None, rows - len(joined))
+
+
+def _input(name: str, array: Array) -> pl.Series | None:
+    """The input's name where it was pressed, else null; None for an array that is no input."""
+    if array.dtype.kind in "US" and array.size == len(array):
+        words = pl.Series(_text(array), dtype=pl.String)
+        chosen = pl.when(~words.is_in(list(NOTHING))).then(pl.lit(f"{name}:") + words)
+    elif array.dtype.kind in "biuf" and array.size:
+        # A vector (the camera's two axes) is pressed when any part of it is.
+        values = np.nan_to_num(array.reshape(len(array), -1).astype(np.float64))
+        values = np.clip(values, -LARGEST_COUNT, LARGEST_COUNT)
+        numbers = pl.Series(values[:, 0].astype(np.int64)).cast(pl.String)
+        coded = name != CAMERA and bool(np.any(np.abs(values) > 1))
+        label = pl.lit(f"{name}:") + numbers if coded else pl.lit(name)
+        chosen = pl.when(pl.Series(np.any(values != 0, axis=1))).then(label)
+    else:
+        return None
+    return pl.select(chosen).to_series()
 
 
 def _inventories(seen: dict[str, Array], rows: int) -> list[tuple[int, dict[str, int]]]:

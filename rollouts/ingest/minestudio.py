@@ -119,7 +119,9 @@ def _read_rollout(
         quarantine.append(quarantined(beside, FORMAT, reason))
     if not columns.rows:
         return Recording(quarantine=quarantine)
-    hashes = [file_digest(path) for path in (info, action) if path is not None]
+    hashes = [
+        file_digest(reader.path) for reader in (infos, actions and actions.file) if reader and reader.size
+    ]
     track = columns.track()
     source = printable(relative)
     episode: Row = {

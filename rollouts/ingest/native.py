@@ -16,7 +16,7 @@ import dataframely as dy
 import polars as pl
 
 from rollouts.ingest.protocol import Recording, Row, quarantined
-from rollouts.ingest.tick_source import files_below, left_over
+from rollouts.ingest.tick_source import file_size, files_below, left_over
 from warehouse.domains import Domain
 from warehouse.records import TABLES, TRACE_TABLES, arrange, empty, polars_schema
 from warehouse.shards import MANIFEST
@@ -110,7 +110,7 @@ def _read_table(folder: Path, table: str, quarantine: list[Row]) -> pl.DataFrame
 
 
 def _read_file(path: Path, relative: str, table: str, quarantine: list[Row]) -> pl.DataFrame | None:
-    size = path.stat().st_size
+    size = file_size(path)
 
     def refuse(reason: str) -> None:
         quarantine.append(quarantined(relative, FORMAT, reason, position=0, size=size))

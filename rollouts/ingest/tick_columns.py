@@ -82,6 +82,8 @@ class Track:
 
 def number(value: Any) -> float | None:
     """A finite number, also from a 0-d array written as a 1-list; None for everything else."""
+    if type(value) is float:  # most of what a recording holds
+        return value if -LARGEST_FLOAT <= value <= LARGEST_FLOAT else None
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, int | float):

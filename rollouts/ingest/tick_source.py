@@ -5,6 +5,7 @@ the trace contract, and the walk over a folder of recordings.
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -239,7 +240,7 @@ def _events(track: Track, episode_id: str, owner: list[int], times: list[int]) -
 
 def _inventory_changes(track: Track, episode_id: str, owner: list[int], times: list[int]) -> list[Row]:
     rows: list[Row] = []
-    for (_, before), (row, after) in zip(track.inventories, track.inventories[1:], strict=False):
+    for (_, before), (row, after) in pairwise(track.inventories):
         for item in sorted(before.keys() | after.keys()):
             delta = after.get(item, 0) - before.get(item, 0)
             if delta:
@@ -282,8 +283,23 @@ def files_below(folder: Path) -> Iterator[tuple[Path, str]]:
         folders.sort()
         for name in sorted(names):
             path = Path(at, name)
-            if path.is_file():
+            if _is_regular(path):
                 yield path, path.relative_to(folder).as_posix()
+
+
+def _is_regular(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # what may not be looked at is told when it is read
+        return True
+
+
+def file_size(path: Path) -> int | None:
+    """Bytes; None where the file may not be looked at."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return None
 
 
 def any_file(folder: Path, suffixes: tuple[str, ...], is_one: Callable[[Path], bool]) -> bool:
@@ -303,10 +319,7 @@ def left_over(path: Path, relative: str, source: str, side: bool = False) -> Rec
     """A file that belongs to no recording: a known side file (`side`: of this format) is ignored, anything
     else is quarantined."""
     side = side or path.suffix.lower() in SIDE_SUFFIXES or path.name.lower().startswith(_SIDE_NAMES)
-    try:
-        size = path.stat().st_size
-    except OSError:
-        size = None
+    size = file_size(path)
     reason = "known side file" if side else "another format"
     if not side and size == 0:
         reason = "empty file"

@@ -6,6 +6,7 @@ Nobody said what the player was after, so attempts are cut from what was achieve
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -252,7 +253,7 @@ def _inventory_feats(track: Track, domain: Domain) -> Iterator[Feat]:
     held = Held(track)
     floor: dict[str, int] = {}
     opened = -1
-    for (_, before), (row, now) in zip(track.inventories, track.inventories[1:], strict=False):
+    for (_, before), (row, now) in pairwise(track.inventories):
         if opened_at[row] != opened:
             opened = opened_at[row]
             floor = dict(held.at(max(opened - 1, 0)) or {})

@@ -51,7 +51,7 @@ COMMENT ON COLUMN knowledge.merged_into IS 'The entry that it became part of';
 COMMENT ON COLUMN knowledge.first_build IS 'The build that brought it';
 COMMENT ON COLUMN knowledge.last_build IS 'The build that last changed it';
 COMMENT ON COLUMN knowledge.version IS 'Changes of its state, from 1';
-COMMENT ON COLUMN knowledge.record IS 'The whole entry as canonical JSON';
+COMMENT ON COLUMN knowledge.record IS 'The whole entry as JSON, keys sorted';
 
 COMMENT ON TABLE knowledge_versions IS 'One row per entry and build that changed it: the history of the store';
 COMMENT ON COLUMN knowledge_versions.entry_id IS 'The entry';
@@ -63,7 +63,7 @@ COMMENT ON COLUMN knowledge_versions.support IS 'Feedback rows behind it, as of 
 COMMENT ON COLUMN knowledge_versions.support_episodes IS 'Independent episodes behind it, as of that build';
 COMMENT ON COLUMN knowledge_versions.uses IS 'Uses with a known outcome, as of that build';
 COMMENT ON COLUMN knowledge_versions.wins IS 'Uses that ended well, as of that build';
-COMMENT ON COLUMN knowledge_versions.record IS 'The whole entry as canonical JSON, as of that build';
+COMMENT ON COLUMN knowledge_versions.record IS 'The whole entry as JSON, keys sorted, as of that build';
 
 COMMENT ON TABLE knowledge_support IS 'One row per entry and piece of feedback that stands behind it';
 COMMENT ON COLUMN knowledge_support.entry_id IS 'The entry';

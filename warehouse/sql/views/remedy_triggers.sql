@@ -1,5 +1,18 @@
 -- The attempts after which a remedy is due (eq. 5), why, and what became of it.
 CREATE VIEW remedy_triggers AS
+WITH proposed AS (
+    SELECT cited.feedback_id, count(*) AS candidates
+    FROM candidates AS c, unnest(c.support) AS cited (feedback_id)
+    WHERE c.type = 'remedy'
+    GROUP BY cited.feedback_id
+),
+resting AS (
+    SELECT s.feedback_id, count(*) AS active_entries
+    FROM knowledge_support AS s
+    JOIN knowledge AS k USING (entry_id)
+    WHERE k.type = 'remedy' AND k.status = 'active'
+    GROUP BY s.feedback_id
+)
 SELECT
     o.build,
     o.source,
@@ -21,19 +34,19 @@ SELECT
     f.stagnant,
     f.stagnant_paper,
     f.deadlock,
-    [one.name FOR one IN f.failure_evidence.items] AS short_of,
+    CASE
+        WHEN len(f.failure_evidence.items) > 0 THEN [one.name FOR one IN f.failure_evidence.items]
+        WHEN f.failure_type IN ('MISSING_STATION', 'MISSING_TOOL', 'NO_FUEL', 'MISSING_INGREDIENT')
+            AND f.failure_evidence.name IS NOT NULL THEN [f.failure_evidence.name]
+    END AS short_of,
     f.failure_evidence.tick AS evidence_tick,
     f.failure_evidence.text AS evidence_text,
-    (
-        SELECT count(*) FROM candidates AS c
-        WHERE c.type = 'remedy' AND list_contains(c.support, o.feedback_id)
-    ) AS candidates,
-    (
-        SELECT count(*) FROM knowledge_support AS s JOIN knowledge AS k USING (entry_id)
-        WHERE s.feedback_id = o.feedback_id AND k.type = 'remedy' AND k.status = 'active'
-    ) AS active_entries
+    coalesce(p.candidates, 0) AS candidates,
+    coalesce(r.active_entries, 0) AS active_entries
 FROM attempt_outcomes AS o
 JOIN feedback AS f USING (feedback_id)
+LEFT JOIN proposed AS p USING (feedback_id)
+LEFT JOIN resting AS r USING (feedback_id)
 WHERE f.remedy_due
 ORDER BY o.build, o.source, o.episode_id, o.attempt;
 
@@ -53,7 +66,7 @@ COMMENT ON COLUMN remedy_triggers.window_failure_rate IS 'Share of failures in t
 COMMENT ON COLUMN remedy_triggers.stagnant IS 'Did not succeed and did not move on';
 COMMENT ON COLUMN remedy_triggers.stagnant_paper IS 'The same by eq. 3 alone';
 COMMENT ON COLUMN remedy_triggers.deadlock IS 'This attempt ends a deadlock';
-COMMENT ON COLUMN remedy_triggers.short_of IS 'What the evidence says was short';
+COMMENT ON COLUMN remedy_triggers.short_of IS 'What the evidence says was short; null when it says nothing or nothing was';
 COMMENT ON COLUMN remedy_triggers.evidence_tick IS 'Where the failure shows, game ticks since the start of the episode';
 COMMENT ON COLUMN remedy_triggers.evidence_text IS 'The words there, as recorded';
 COMMENT ON COLUMN remedy_triggers.candidates IS 'Remedies proposed that cite this feedback';

@@ -1,0 +1,289 @@
+"""The rules of eq. 6 that look at one candidate alone."""
+
+import pytest
+
+from tests.good_cases import (
+    DOMAIN,
+    Case,
+    check,
+    fact,
+    fuel_remedy,
+    log_skill,
+    state,
+    station_remedy,
+    step,
+    stuck_remedy,
+    tool_remedy,
+    where,
+    wooden_tool_skill,
+)
+from warehouse.acceptance import generic_faults, predicate_faults, reasons_against
+from warehouse.entries import Rule
+from warehouse.evidence import evidence_faults
+from warehouse.knowledge import Candidate, Predicate, RemedyContent, Risk, SkillContent
+from warehouse.platitudes import is_platitude
+
+
+def rules(case: Case) -> set[Rule]:
+    return {reason.rule for reason in reasons_against(case.candidate, case.facts, DOMAIN)}
+
+
+def _remedy(failure_type: str, *trigger: Predicate) -> Candidate:
+    risk = Risk(kind="mine", target="oak_log", failure_type=failure_type)
+    return Candidate(
+        domain="minecraft",
+        type="remedy",
+        trigger=trigger,
+        content=RemedyContent(risk=risk, repair=(step("move", "oak_log"), step("mine", "oak_log"))),
+        build="b1",
+    )
+
+
+# The four that the public implementation accepts (FACTS.md, "Measured here").
+
+
+def test_the_mood_of_the_village_elder_is_no_state_field() -> None:
+    case = stuck_remedy("oak")
+    moody = (where("mood_of_the_village_elder", "eq", "sour"),)
+    assert "match" in rules(case.with_candidate(trigger=moody))
+    assert "match" in rules(case.with_candidate(trigger=(*case.candidate.trigger, *moody)))
+
+
+def test_nobody_crafts_a_vibranium_pickaxe() -> None:
+    content = SkillContent(
+        kind="craft", target="vibranium_pickaxe", steps=(step("craft", "vibranium_pickaxe"),)
+    )
+    case = wooden_tool_skill("oak", "pickaxe").with_candidate(content=content)
+    assert "exec" in rules(case)
+    assert "match" in rules(case.with_candidate(trigger=(where("target", "eq", "vibranium_pickaxe"),)))
+
+
+def test_sad_is_no_failure_type() -> None:
+    candidate = _remedy("SAD", where("failure_type", "eq", "SAD"), where("target", "eq", "oak_log"))
+    assert "match" in {reason.rule for reason in reasons_against(candidate, {}, DOMAIN)}
+    case = stuck_remedy("oak")
+    assert "match" in rules(case.with_content(risk=Risk(kind="mine", target="oak_log", failure_type="SAD")))
+
+
+def test_knowledge_without_feedback_is_unsupported() -> None:
+    assert rules(stuck_remedy("oak").with_candidate(support=())) == {"unsupported"}
+
+
+@pytest.mark.parametrize(
+    "predicate",
+    [
+        where("failure_type", "eq", "NAV_STUCK"),
+        where("kind", "in", ("mine", "craft")),
+        where("inventory.oak_log", "ge", 3),
+        where("inventory.#logs", "lt", 1),
+        where("near.furnace", "eq", False),
+        where("seen.cow", "ne", True),
+        where("target", "eq", "#logs"),
+        where("missing", "in", ("stick", "furnace")),
+        where("health", "lt", 7.5),
+        where("biome", "eq", "desert"),
+        where("depth", "eq", "deep"),
+    ],
+)
+def test_predicates_that_match_a_field(predicate: Predicate) -> None:
+    assert predicate_faults(predicate, DOMAIN) == []
+
+
+@pytest.mark.parametrize(
+    "predicate",
+    [
+        where("mood", "eq", 1),
+        where("inventory", "ge", 1),
+        where("inventory.*", "ge", 1),
+        where("inventory.cow", "ge", 1),
+        where("near.stone", "eq", True),
+        where("seen.vibranium", "eq", True),
+        where("inventory.#no_such_tag", "ge", 1),
+        where("failure_type", "eq", "SAD"),
+        where("failure_type", "gt", "DEATH"),
+        where("alive", "lt", True),
+        where("alive", "eq", "yes"),
+        where("alive", "eq", 1),
+        where("ypos", "ge", True),
+        where("ypos", "in", 3),
+        where("ypos", "eq", (3,)),
+        where("kind", "in", ()),
+        where("target", "eq", "philosophers_stone"),
+        where("missing", "in", ("stick", "courage")),
+    ],
+)
+def test_predicates_that_match_no_field(predicate: Predicate) -> None:
+    assert predicate_faults(predicate, DOMAIN)
+
+
+def test_preconditions_and_applicability_must_match_too() -> None:
+    case = log_skill("oak")
+    assert rules(case.with_content(preconditions=(where("mood", "eq", 1),))) == {"match"}
+    assert rules(case.with_content(applicability=(where("mood", "eq", 1),))) == {"match"}
+    pair = {
+        "preconditions": (where("ypos", "gt", 70),),
+        "applicability": (where("ypos", "lt", 60),),
+    }
+    assert "match" in rules(case.with_content(**pair))
+
+
+@pytest.mark.parametrize(
+    ("trigger", "generic"),
+    [
+        ([where("alive", "eq", True)], True),
+        ([where("failure_type", "eq", "NAV_STUCK")], True),
+        ([where("failure_type", "eq", "NAV_STUCK"), where("alive", "eq", True)], True),
+        ([where("failure_type", "eq", "NAV_STUCK"), where("inventory.stick", "ge", 0)], True),
+        ([where("failure_type", "in", DOMAIN.failure_types), where("hunger", "lt", 5)], True),
+        ([where("kind", "ne", "wait"), where("hunger", "lt", 5)], True),
+        ([where("inventory.stick", "ge", 1), where("hunger", "lt", 5)], True),
+        ([where("failure_type", "eq", "NAV_STUCK"), where("failure_type", "ne", "DEATH")], True),
+        ([where("kind", "eq", "craft"), where("target", "eq", "stick")], False),
+        ([where("failure_type", "eq", "NAV_STUCK"), where("stagnant", "eq", True)], False),
+        ([where("failure_type", "eq", "DEATH"), where("alive", "eq", False)], False),
+    ],
+)
+def test_triggers_that_pin_nothing(trigger: list[Predicate], generic: bool) -> None:
+    assert bool(generic_faults(trigger, DOMAIN)) == generic
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "Try again.",
+        "try the task again until it works",
+        "Be more careful!",
+        "be careful",
+        "Just keep trying.",
+        "Pay attention",
+        "Do better next time",
+        "Make sure it works",
+        "Think step by step",
+        "Don't give up",
+        "The action failed. Retry the action.",
+        '","',
+        "...",
+    ],
+)
+def test_platitudes(note: str) -> None:
+    assert is_platitude(note, DOMAIN)
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "",
+        "agent repeats movement near obstacle without collecting target item",
+        "the attempt failed because no crafting table stood in reach",
+        "Crafted without a crafting_table; try again after placing one.",
+        "hits the ore with too weak a pickaxe, so that it breaks without a drop",
+        "runs against the same obstacle again and again",
+    ],
+)
+def test_notes_that_say_something(note: str) -> None:
+    assert not is_platitude(note, DOMAIN)
+
+
+def test_steps_that_say_nothing() -> None:
+    case = stuck_remedy("oak")
+    assert "specific" in rules(case.with_content(repair=(step("mine"), step("mine", "oak_log"))))
+    assert "specific" in rules(case.with_content(repair=(step("move"), step("mine", "oak_log"))))
+    assert "specific" in rules(case.with_content(repair=(step("wait", None, 5),)))
+    waits = (step("wait", None, 5, check("gui_closed")), step("mine", "oak_log"))
+    assert rules(case.with_content(repair=waits)) == set()
+
+
+@pytest.mark.parametrize("name", ["oak_log", "#logs"])
+def test_doing_the_same_again_is_no_repair(name: str) -> None:
+    case = stuck_remedy("oak")
+    again = (step("mine", "oak_log", 3), step("mine", name))
+    assert ("repeats_action" in rules(case.with_content(repair=again))) == (name == "oak_log")
+
+
+def test_a_remedy_for_any_action_must_not_repeat_that_of_its_evidence() -> None:
+    case = stuck_remedy("oak")
+    risk = Risk(kind=None, target=None, failure_type="NAV_STUCK")
+    assert rules(case.with_content(risk=risk)) == set()
+    assert "repeats_action" in rules(case.with_content(risk=risk, repair=(step("mine", "oak_log"),)))
+
+
+def test_all_reasons_are_collected() -> None:
+    case = log_skill("oak").with_candidate(
+        trigger=(where("mood", "eq", 1),), support=("0" * 20,), verification=()
+    )
+    broken = case.with_content(steps=(step("craft", "vibranium_pickaxe"), step("mine")))
+    assert rules(broken) == {"schema", "match", "exec", "specific", "evidence"}
+
+
+# V_evidence
+
+
+def faults(case: Case) -> list[str]:
+    return evidence_faults(case.candidate, case.facts, DOMAIN)
+
+
+def test_every_citation_has_to_bear_the_claim_out() -> None:
+    case = station_remedy("oak", "axe", rows=3)
+    assert faults(case) == []
+    cited = case.candidate.support[1]
+    other = fact(1, "craft", "bowl", state({}), failure_type="MISSING_STATION", missing=("crafting_table",))
+    facts = {**case.facts, cited: other}
+    assert len(evidence_faults(case.candidate, facts, DOMAIN)) == 2  # another target, a trigger that is false
+
+
+def test_what_a_source_cannot_see_contradicts_nothing() -> None:
+    case = station_remedy("oak", "axe")
+    blind = {
+        one: fact(
+            number,
+            "craft",
+            "wooden_axe",
+            state({}) | {"near": None, "seen": None, "inventory": None},
+            feedback_id=one,
+            failure_type="MISSING_STATION",
+            missing=("crafting_table",),
+        )
+        for number, one in enumerate(case.candidate.support)
+    }
+    assert evidence_faults(case.candidate, blind, DOMAIN) == []
+
+
+def test_an_unknown_change_shows_no_effect() -> None:
+    case = log_skill("oak")
+    (cited,) = case.candidate.support
+    known = case.facts[cited]
+    unknown = type(known)(**{**known.__dict__, "delta_inventory": None})
+    assert any("effect" in fault for fault in evidence_faults(case.candidate, {cited: unknown}, DOMAIN))
+
+
+def test_steps_may_name_what_the_rules_lead_to() -> None:
+    case = tool_remedy("iron_ore")
+    grounded = [
+        (step("mine", "oak_log"), step("craft", "stone_pickaxe")),
+        (step("mine", "birch_log"), step("craft", "stone_pickaxe")),
+        (step("mine", "cobblestone"), step("craft", "stone_pickaxe")),
+        (step("craft", "iron_pickaxe"),),
+    ]
+    for steps in grounded:
+        assert faults(case.with_content(repair=(*steps, step("mine", "iron_ore")))) == []
+    for stray in (step("combat", "ghast"), step("use", "villager"), step("craft", "cake")):
+        assert faults(case.with_content(repair=(stray, *grounded[0])))
+
+
+def test_steps_may_name_what_the_recording_names() -> None:
+    case = stuck_remedy("oak")
+    digging = (step("mine", "dirt"), step("mine", "oak_log"))
+    assert faults(case.with_content(repair=digging))
+    cited = case.candidate.support[0]
+    seen = state({}, seen=["dirt"])
+    told = fact(0, "mine", "oak_log", seen, feedback_id=cited, failure_type="NAV_STUCK", stagnant=True)
+    assert evidence_faults(case.with_content(repair=digging).candidate, {cited: told}, DOMAIN) == [
+        f"no feedback {case.candidate.support[1]}"
+    ]
+
+
+def test_fuel_may_be_anything_that_is_found_and_burns() -> None:
+    case = fuel_remedy("iron_ore")
+    for burns in ("coal_ore", "oak_log", "spruce_log"):
+        assert faults(case.with_content(repair=(step("mine", burns), step("smelt", "iron_ingot")))) == []
+    assert faults(case.with_content(repair=(step("mine", "dirt"), step("smelt", "iron_ingot"))))

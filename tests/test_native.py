@@ -1,0 +1,171 @@
+"""Tables of the trace contract, whole and damaged."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rollouts.ingest.native import NativeImporter
+from rollouts.sample import write_sample
+from tests.tick_files import Tables, read_checked
+from warehouse.domains import Domain
+from warehouse.records import TABLES, TRACE_TABLES
+
+IMPORTER = NativeImporter()
+
+
+def load(folder: Path, domain: Domain) -> Tables:
+    return read_checked(IMPORTER, folder, domain)
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    return write_sample(tmp_path / "sample")
+
+
+def told(tables: dict[str, pl.DataFrame]) -> list[tuple[str, str]]:
+    return tables["quarantine"].select("path", "reason").rows()
+
+
+def change(folder: Path, table: str, frame: pl.DataFrame | None = None) -> pl.DataFrame:
+    path = folder / f"{table}.parquet"
+    if frame is not None:
+        frame.write_parquet(path)
+    return pl.read_parquet(path)
+
+
+def test_whole_tables_come_back_as_they_are(sample: Path, minecraft: Domain) -> None:
+    assert IMPORTER.recognises(sample)
+    tables = load(sample, minecraft)
+    assert tables["quarantine"].is_empty()
+    for table in TRACE_TABLES:
+        there = change(sample, table)
+        if table == "episodes":
+            there = there.with_columns(build=pl.lit("b1"))
+        assert tables[table].sort(TABLES[table].sort_by).equals(there), table
+
+
+def test_a_table_may_be_a_folder_of_shards_beside_a_manifest(sample: Path, minecraft: Domain) -> None:
+    ticks = change(sample, "ticks")
+    (sample / "ticks.parquet").unlink()
+    (sample / "ticks").mkdir()
+    ticks.head(2000).write_parquet(sample / "ticks" / "b[1].parquet")
+    ticks.slice(2000).write_parquet(sample / "ticks" / "a.parquet")
+    (sample / "manifest.json").write_text("{}")
+    tables = load(sample, minecraft)
+    assert tables["ticks"].height == ticks.height
+    assert tables["quarantine"]["severity"].to_list() == ["ignored"]
+
+
+def test_a_row_that_breaks_a_rule_is_told_with_the_rule(sample: Path, minecraft: Domain) -> None:
+    events = change(sample, "events")
+    row = events.head(1)
+    bad = [
+        row.with_columns(kind=pl.lit("shout"), attempt=pl.lit(7, pl.Int32)),
+        row.with_columns(tick=pl.lit(-4, pl.Int32), seq=pl.lit(99, pl.Int32)),
+    ]
+    texts = [frame.with_columns(pl.col("kind", "signal").cast(pl.String)) for frame in (events, *bad)]
+    change(sample, "events", pl.concat(texts))
+    tables = load(sample, minecraft)
+    assert tables["events"].height == events.height
+    assert told(tables) == [
+        ("events.parquet", f"row {events.height} breaks the rule kind|dtype"),
+        ("events.parquet", f"row {events.height + 1} breaks the rule tick|min"),
+    ]
+    assert tables["quarantine"]["position"].to_list() == [events.height, events.height + 1]
+    assert tables["quarantine"]["kept"].to_list() == [events.height] * 2
+
+
+def test_of_two_rows_with_one_key_the_first_stays(sample: Path, minecraft: Domain) -> None:
+    attempts = change(sample, "attempts")
+    change(sample, "attempts", pl.concat([attempts, attempts.head(1)]))
+    tables = load(sample, minecraft)
+    assert tables["attempts"].height == attempts.height
+    assert told(tables) == [("attempts.parquet", f"row {attempts.height} breaks the rule primary_key")]
+
+
+def test_a_second_copy_of_a_shard_adds_nothing(sample: Path, minecraft: Domain) -> None:
+    (sample / "episodes").mkdir()
+    (sample / "episodes" / "copy.parquet").write_bytes((sample / "episodes.parquet").read_bytes())
+    tables = load(sample, minecraft)
+    assert tables["episodes"].height == change(sample, "episodes").height
+    assert told(tables)[0][0] == "episodes/copy.parquet"
+
+
+def test_rows_without_their_episode_or_attempt_are_told(sample: Path, minecraft: Domain) -> None:
+    episodes, attempts = change(sample, "episodes"), change(sample, "attempts")
+    gone = episodes["episode_id"][0]
+    change(sample, "episodes", episodes.slice(1))
+    tables = load(sample, minecraft)
+    assert gone not in tables["attempts"]["episode_id"]
+    assert gone not in tables["ticks"]["episode_id"]
+    lost = attempts.filter(pl.col("episode_id") == gone).height
+    words = dict(told(tables))
+    assert words["attempts.parquet"].startswith(f"{lost} rows, the first of them row 0")
+    assert words["attempts.parquet"].endswith("its episode is missing")
+    assert words["ticks.parquet"].endswith("its attempt is missing")
+
+
+def test_columns_that_may_be_absent_become_null_and_others_are_required(
+    sample: Path, minecraft: Domain
+) -> None:
+    change(
+        sample, "attempts", change(sample, "attempts").drop("label", "checks").with_columns(mood=pl.lit(1))
+    )
+    change(sample, "ticks", change(sample, "ticks").drop("tick"))
+    tables = load(sample, minecraft)
+    assert tables["attempts"]["label"].null_count() == tables["attempts"].height
+    assert tables["ticks"].is_empty()
+    assert told(tables) == [
+        ("attempts.parquet", "columns that the contract does not know, left out: mood"),
+        ("ticks.parquet", "without the required column tick"),
+    ]
+
+
+def test_a_column_of_another_type_is_told_and_a_narrower_one_is_read(sample: Path, minecraft: Domain) -> None:
+    change(sample, "sightings", change(sample, "sightings").with_columns(tick=pl.lit([1, 2])))
+    change(sample, "ticks", change(sample, "ticks").with_columns(pl.col("x", "y", "z").cast(pl.Float64)))
+    tables = load(sample, minecraft)
+    assert tables["sightings"].is_empty()
+    assert tables["ticks"].height
+    assert told(tables)[0][1].startswith("a column is of another type")
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"not parquet at all"])
+def test_a_file_that_is_no_parquet_is_told_and_the_rest_is_kept(
+    sample: Path, minecraft: Domain, content: bytes
+) -> None:
+    (sample / "events.parquet").write_bytes(content)
+    tables = load(sample, minecraft)
+    assert tables["events"].is_empty()
+    assert tables["attempts"].height
+    assert [path for path, _ in told(tables)] == ["events.parquet"]
+
+
+def test_a_truncated_file_is_told(sample: Path, minecraft: Domain) -> None:
+    whole = (sample / "ticks.parquet").read_bytes()
+    (sample / "ticks.parquet").write_bytes(whole[: len(whole) // 2])
+    assert told(load(sample, minecraft))[0][1].startswith("not readable as Parquet")
+
+
+def test_only_tables_of_the_contract_are_recognised(tmp_path: Path) -> None:
+    assert not IMPORTER.recognises(tmp_path)
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "episodes.parquet")
+    assert not IMPORTER.recognises(tmp_path)
+    (tmp_path / "episodes.parquet").write_bytes(b"PAR1")
+    assert not IMPORTER.recognises(tmp_path)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_no_bytes_make_the_importer_raise(sample: Path, minecraft: Domain, data: st.DataObject) -> None:
+    whole = write_sample(sample)
+    path = whole / f"{data.draw(st.sampled_from(TRACE_TABLES))}.parquet"
+    content = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(0, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
+    IMPORTER.recognises(whole)
+    load(whole, minecraft)
