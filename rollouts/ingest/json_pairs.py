@@ -59,6 +59,7 @@ def _element_by_element(content: bytes) -> Salvage:
         found.broken_at, found.reason = 0, "another format: not a JSON list"
         return found
     decoder = json.JSONDecoder()
+    offset = _Offsets(text)
     at = start + 1
     while True:
         at = _BLANK.match(text, at).end()  # type: ignore[union-attr]  # matches the empty string too
@@ -68,20 +69,30 @@ def _element_by_element(content: bytes) -> Salvage:
         if text[at] == "]":
             rest = text[at + 1 :].strip("\0 \t\r\n")
             if rest:
-                found.broken_at = _bytes_before(text, at + 1)
+                found.broken_at = offset.of(at + 1)
                 found.reason = "foreign content after the list"
             return found
         try:
             value, end = decoder.raw_decode(text, at)
         except (json.JSONDecodeError, RecursionError) as error:
-            found.broken_at = _bytes_before(text, at)
+            found.broken_at = offset.of(at)
             cut = isinstance(error, json.JSONDecodeError) and error.pos >= len(text.rstrip()) - 1
             truncated = cut or "Unterminated" in str(error)
             found.reason = f"{'truncated' if truncated else 'broken'} inside an element: {error}"
             return found
-        found.elements.append((_bytes_before(text, at), value))
+        found.elements.append((offset.of(at), value))
         at = end
 
 
-def _bytes_before(text: str, at: int) -> int:
-    return len(text[:at].encode("utf-8", "surrogateescape"))
+class _Offsets:
+    """Byte offsets of ever later characters, counted on from the last one asked for."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._char = 0
+        self._byte = 0
+
+    def of(self, char: int) -> int:
+        self._byte += len(self._text[self._char : char].encode("utf-8", "surrogateescape"))
+        self._char = char
+        return self._byte
