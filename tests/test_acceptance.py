@@ -1,5 +1,7 @@
 """The rules of eq. 6 that look at one candidate alone."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.good_cases import (
@@ -252,8 +254,19 @@ def test_an_unknown_change_shows_no_effect() -> None:
     case = log_skill("oak")
     (cited,) = case.candidate.support
     known = case.facts[cited]
-    unknown = type(known)(**{**known.__dict__, "delta_inventory": None})
+    unknown = replace(known, delta_inventory=None)
     assert any("effect" in fault for fault in evidence_faults(case.candidate, {cited: unknown}, DOMAIN))
+
+
+def test_a_repair_may_not_use_a_station_that_was_seen_to_be_away() -> None:
+    case = tool_remedy("iron_ore")
+    assert faults(case) == []
+    bare = {
+        one: replace(known, state_before={**known.state_before, "near.crafting_table": False})
+        for one, known in case.facts.items()
+    }
+    (fault,) = evidence_faults(case.candidate, bare, DOMAIN)
+    assert "crafting_table" in fault
 
 
 def test_steps_may_name_what_the_rules_lead_to() -> None:

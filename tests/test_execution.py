@@ -3,14 +3,8 @@
 import pytest
 
 from tests.good_cases import DOMAIN, check, planks_skill, station_remedy, step, where, wooden_tool_skill
-from warehouse.execution import (
-    action_faults,
-    check_faults,
-    execution_faults,
-    order_faults,
-    same_action,
-    yields_of,
-)
+from warehouse.execution import execution_faults, order_faults
+from warehouse.grammar import action_faults, check_faults, same_action, yields_of
 from warehouse.knowledge import Candidate, Check, Predicate, RemedyContent, Risk, SkillContent, Step
 
 
@@ -153,7 +147,7 @@ def test_orders_of_getting(steps: list[str], faulty: bool) -> None:
     assert bool(order_faults(skill("iron_ore", parsed, table, furnace, kind="mine"), DOMAIN)) == faulty
 
 
-RETRY = step("craft", "wooden_pickaxe")
+RETRY, STONE = step("craft", "wooden_pickaxe"), step("mine", "stone")
 
 
 @pytest.mark.parametrize(
@@ -162,9 +156,21 @@ RETRY = step("craft", "wooden_pickaxe")
         (("craft", "wooden_pickaxe", "MISSING_STATION", "crafting_table"), [TABLE, PLACED, RETRY], False),
         (("craft", "wooden_pickaxe", "MISSING_STATION", "crafting_table"), [RETRY, TABLE, PLACED], True),
         (("craft", "wooden_pickaxe", "MISSING_STATION", "crafting_table"), [TABLE, RETRY], True),
+        (("mine", "stone", "MISSING_STATION", "crafting_table"), [TABLE, STONE], True),
+        (("mine", "stone", "MISSING_STATION", "crafting_table"), [TABLE, PLACED, STONE], False),
+        (("mine", "stone", "MISSING_STATION", "crafting_table"), [STONE, TABLE, PLACED], True),
+        (("mine", "stone", "MISSING_STATION", "crafting_table"), [TABLE, PLACED], False),
+        (("mine", "oak_log", "NAV_STUCK", "dirt"), [step("mine", "oak_log"), step("mine", "dirt")], True),
+        (("mine", "oak_log", "NAV_STUCK", "dirt"), [step("mine", "dirt"), step("mine", "oak_log")], False),
         # The station was there: the game asked for sticks.
         (("craft", "wooden_pickaxe", "MISSING_INGREDIENT", "stick"), [step("craft", "stick"), RETRY], False),
         (("craft", "wooden_pickaxe", "MISSING_INGREDIENT", "stick"), [TABLE, RETRY], True),
+        (("craft", "stone_axe", "MISSING_TOOL", "wooden_pickaxe"),
+         [step("craft", "wooden_pickaxe"), step("craft", "stone_axe")], False),
+        (("craft", "stone_axe", "MISSING_TOOL", "wooden_pickaxe"),
+         [step("use", "wooden_pickaxe"), step("craft", "stone_axe")], False),
+        (("craft", "stone_axe", "MISSING_TOOL", "wooden_pickaxe"),
+         [step("craft", "stick"), step("craft", "stone_axe")], True),
         (("mine", "iron_ore", "MISSING_TOOL", "stone_pickaxe"),
          [step("craft", "stone_pickaxe"), step("mine", "iron_ore")], False),
         (("mine", "iron_ore", "MISSING_TOOL", "stone_pickaxe"),
@@ -185,11 +191,37 @@ def test_repairs_supply_what_was_short(
     assert bool(order_faults(remedy(pattern, *repair), DOMAIN)) == faulty
 
 
+def test_what_the_conditions_grant_was_not_enough_where_it_failed() -> None:
+    pattern = Risk(
+        kind="craft", target="wooden_pickaxe", failure_type="MISSING_INGREDIENT", missing=("oak_planks",)
+    )
+    few = where("inventory.oak_planks", "ge", 1)
+    for steps, faulty in (
+        ([step("craft", "stick"), RETRY], True),
+        ([step("craft", "#planks"), RETRY], False),
+    ):
+        candidate = remedy(pattern, *steps)
+        candidate = candidate.model_copy(update={"trigger": (*candidate.trigger, few)})
+        assert bool(order_faults(candidate, DOMAIN)) == faulty
+
+
+def test_a_station_that_is_known_to_be_away_has_to_be_placed_or_gone_to() -> None:
+    pattern = Risk(kind="mine", target="iron_ore", failure_type="MISSING_TOOL", missing=("stone_pickaxe",))
+    made, mined = step("craft", "stone_pickaxe"), step("mine", "iron_ore")
+    assert order_faults(remedy(pattern, made, mined), DOMAIN) == []
+    assert order_faults(remedy(pattern, made, mined), DOMAIN, away=["crafting_table"])
+    held = where("inventory.crafting_table", "ge", 1)
+    carried = remedy(pattern, made, mined)
+    assert order_faults(carried.model_copy(update={"trigger": (*carried.trigger, held)}), DOMAIN)
+    for mending in (PLACED, step("move", "crafting_table")):
+        assert order_faults(remedy(pattern, mending, made, mined), DOMAIN, away=["crafting_table"]) == []
+
+
 def test_every_fault_of_a_candidate_is_named() -> None:
     steps = [step("teleport", "stone"), step("craft", "vibranium_pickaxe"), step("wait", None, 1, check("x"))]
     faults = execution_faults(skill("stick", steps), DOMAIN)
     assert len(faults) == 4
-    assert "no step does what the skill is for" in faults[-1]
+    assert "do not end in what the skill is for" in faults[-1]
 
 
 def test_the_good_ones_can_be_carried_out() -> None:

@@ -13,8 +13,9 @@ from typing import Final
 from warehouse.domains.model import Domain, StateField
 from warehouse.entries import Reason, Rule
 from warehouse.evidence import evidence_faults
-from warehouse.execution import action_of, conditions_of, execution_faults, known_names, same_action, steps_of
+from warehouse.execution import execution_faults
 from warehouse.facts import FeedbackFact
+from warehouse.grammar import action_of, conditions_of, known_names, same_action, steps_of
 from warehouse.knowledge import Candidate, Predicate, RemedyContent, Scalar, SkillContent
 from warehouse.platitudes import is_platitude
 from warehouse.regions import always_holds, contradictions

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 from warehouse.domains.model import Domain
 from warehouse.entries import Entry
-from warehouse.execution import (
+from warehouse.grammar import (
     Action,
     action_of,
     blocks_for,

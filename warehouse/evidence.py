@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping
 
 from warehouse.domains.model import Domain
-from warehouse.execution import blocks_for, check_faults, conditions_of, known_names, steps_of
+from warehouse.execution import order_faults
 from warehouse.facts import INFRASTRUCTURE, FeedbackFact
+from warehouse.grammar import blocks_for, check_faults, conditions_of, known_names, steps_of
 from warehouse.knowledge import Candidate, RemedyContent, SkillContent, Step
-from warehouse.state import check_holds, holds
+from warehouse.state import check_holds, holds, value_of
 
 _VITALS = ("health", "hunger")
 
@@ -23,7 +24,9 @@ def evidence_faults(candidate: Candidate, facts: Mapping[str, FeedbackFact], dom
         else:
             found += _remedy_faults(content, fact, domain)
         faults += [f"{fact.feedback_id}: {fault}" for fault in found]
-    return faults + _stray_steps(candidate, cited_facts, domain)
+    return (
+        faults + _out_of_reach(candidate, cited_facts, domain) + _stray_steps(candidate, cited_facts, domain)
+    )
 
 
 def _situation_faults(candidate: Candidate, fact: FeedbackFact, domain: Domain) -> list[str]:
@@ -74,6 +77,19 @@ def _remedy_faults(content: RemedyContent, fact: FeedbackFact, domain: Domain) -
         if name not in shown and not known_names(name, domain) & shown:
             found.append(f"does not show that {name} was missing")
     return found
+
+
+def _out_of_reach(candidate: Candidate, facts: list[FeedbackFact], domain: Domain) -> list[str]:
+    """Steps of a repair at a station that the cited states show out of reach, with none that mends this."""
+    if not isinstance(candidate.content, RemedyContent):
+        return []
+    away = [
+        station
+        for station in sorted(domain.stations)
+        if any(value_of(fact.state_before, f"near.{station}") is False for fact in facts)
+    ]
+    known = set(order_faults(candidate, domain))
+    return [fault for fault in order_faults(candidate, domain, away) if fault not in known]
 
 
 def _change(name: str, fact: FeedbackFact, domain: Domain) -> int | None:

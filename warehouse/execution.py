@@ -8,78 +8,24 @@ on is the exception, because it does not travel with the agent.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from warehouse.domains.model import Domain, Recipe
-from warehouse.entries import Entry
-from warehouse.knowledge import Candidate, Check, Predicate, RemedyContent, SkillContent, Step
+from warehouse.grammar import (
+    Action,
+    action_faults,
+    action_of,
+    blocks_for,
+    check_faults,
+    conditions_of,
+    known_names,
+    same_action,
+    step_faults,
+    steps_of,
+    yields_of,
+)
+from warehouse.knowledge import Candidate, RemedyContent, SkillContent, Step
 from warehouse.regions import regions_of
-from warehouse.state import CHECKS
-
-Action = tuple[str | None, str | None]
-
-_CHECK_NAMES: Final = ("item", "station", "block", "entity", "name")
-"""Arguments of a check that name something; every other argument is a number."""
-
-
-def steps_of(content: SkillContent | RemedyContent) -> tuple[Step, ...]:
-    """What knowledge of this content tells to do."""
-    return content.steps if isinstance(content, SkillContent) else content.repair
-
-
-def action_of(content: SkillContent | RemedyContent) -> Action:
-    """The action that knowledge of this content is about; None in it stands for any."""
-    if isinstance(content, SkillContent):
-        return content.kind, content.target
-    return content.risk.kind, content.risk.target
-
-
-def conditions_of(knowledge: Candidate | Entry) -> tuple[Predicate, ...]:
-    """Everything that must hold for knowledge to be used: trigger, applicability, preconditions."""
-    content = knowledge.content
-    more = content.preconditions if isinstance(content, SkillContent) else ()
-    return (*knowledge.trigger, *content.applicability, *more)
-
-
-def known_names(name: str, domain: Domain) -> frozenset[str]:
-    """The items, blocks and entities behind a name or a `#tag`; empty for an unknown one."""
-    if name.startswith("#"):
-        return domain.tags.get(name[1:], frozenset())
-    known = (
-        name in domain.items or name in domain.blocks or name in domain.entities or name in domain.stations
-    )
-    return frozenset({name}) if known else frozenset()
-
-
-def blocks_for(target: str, domain: Domain) -> frozenset[str]:
-    """The blocks that mining `target` (a block, an item or a `#tag`) may mean."""
-    names = known_names(target, domain)
-    blocks = names & domain.blocks
-    return blocks or frozenset(block for block, drops in domain.drops.items() if names & set(drops))
-
-
-def yields_of(step: Step, domain: Domain) -> frozenset[str]:
-    """The items that a step may bring."""
-    if step.target is None:
-        return frozenset()
-    gained = domain.accepts(step.target, step.kind)
-    if step.kind == "mine":
-        gained |= {item for block in blocks_for(step.target, domain) for item in domain.drops.get(block, ())}
-    return gained
-
-
-def same_action(one: Action, other: Action, domain: Domain) -> bool:
-    """Whether doing `one` is doing `other`: same kind, same target or a member of it, or the same result."""
-    if one[0] != other[0]:
-        return False
-    if one[1] == other[1]:
-        return True
-    if one[1] is None or other[1] is None or one[0] is None:
-        return False
-    if known_names(one[1], domain) and known_names(one[1], domain) <= known_names(other[1], domain):
-        return True
-    gained = domain.accepts(one[1], one[0])
-    return bool(gained) and gained <= domain.accepts(other[1], one[0])
 
 
 def execution_faults(candidate: Candidate, domain: Domain) -> list[str]:
@@ -92,79 +38,18 @@ def execution_faults(candidate: Candidate, domain: Domain) -> list[str]:
     kind, target = action_of(content)
     if kind is not None and (target is not None or isinstance(content, SkillContent)):
         faults += [f"what it is about: {fault}" for fault in action_faults(kind, target, domain)]
-    if isinstance(content, SkillContent) and not any(
-        same_action((step.kind, step.target), (kind, target), domain) for step in steps
-    ):
-        faults.append(f"no step does what the skill is for, {kind} {target}")
+    last = (steps[-1].kind, steps[-1].target)
+    if isinstance(content, SkillContent) and not same_action(last, (kind, target), domain):
+        faults.append(f"the steps do not end in what the skill is for, {kind} {target}")
     return faults or order_faults(candidate, domain)
 
 
-def step_faults(step: Step, domain: Domain) -> list[str]:
-    """What is wrong with one step by itself: its action, and its checks. A target that is merely left out is
-    V_spec's to say."""
-    faults = [] if step.target is None else action_faults(step.kind, step.target, domain)
-    if step.kind not in domain.kinds and step.target is None:
-        faults.append(f"unknown kind {step.kind!r}")
-    return faults + [fault for check in step.checks for fault in check_faults(check, domain)]
+def order_faults(candidate: Candidate, domain: Domain, away: Iterable[str] = ()) -> list[str]:
+    """Steps that cannot be carried out where they stand, because of what the knowledge itself says.
 
-
-def action_faults(kind: str, target: str | None, domain: Domain) -> list[str]:
-    """Why `kind target` is no action of the domain's grammar, if it is none."""
-    sort = domain.kinds.get(kind)
-    if sort is None:
-        return [f"unknown kind {kind!r}"]
-    if target is None:
-        return [] if sort in ("none", "place") else [f"{kind} needs a target"]
-    if sort == "none":
-        return [f"{kind} takes no target, and has {target!r}"]
-    names = known_names(target, domain)
-    if not names:
-        return [f"unknown target {target!r}"]
-    if kind == "craft" and not any(name in domain.recipes for name in names):
-        return [f"no recipe makes {target!r}"]
-    if kind == "smelt" and not names & frozenset(domain.smelting.values()):
-        return [f"smelting gives no {target!r}"]
-    if kind == "mine" and not blocks_for(target, domain):
-        return [f"mining gives no {target!r}"]
-    if sort == "entity" and not names & domain.entities:
-        return [f"{target!r} is no entity"]
-    return []
-
-
-def check_faults(check: Check, domain: Domain) -> list[str]:
-    """What is wrong with a check: its type, or its arguments."""
-    arguments = domain.check_types.get(check.type)
-    if arguments is None or check.type not in CHECKS:
-        return [f"unknown check {check.type!r}"]
-    faults: list[str] = []
-    named = [argument for argument in arguments if argument in _CHECK_NAMES]
-    if bool(named) != (check.name is not None):
-        faults.append(f"check {check.type} takes {'a' if named else 'no'} name")
-    if (len(arguments) > len(named)) != (check.value is not None):
-        faults.append(f"check {check.type} takes {'a' if len(arguments) > len(named) else 'no'} number")
-    if named and check.name is not None and not _is_argument(check.name, named[0], domain):
-        faults.append(f"check {check.type}: {check.name!r} is no {named[0]}")
-    if "n" in arguments and check.value is not None and (check.value < 0 or check.value % 1):
-        faults.append(f"check {check.type}: {check.value} is no count")
-    return faults
-
-
-def _is_argument(name: str, argument: str, domain: Domain) -> bool:
-    match argument:
-        case "item":
-            return bool(domain.expand(name))
-        case "station":
-            return name in domain.stations
-        case "block":
-            return bool(known_names(name, domain) & domain.blocks)
-        case "entity":
-            return name in domain.entities
-    return bool(known_names(name, domain))
-
-
-def order_faults(candidate: Candidate, domain: Domain) -> list[str]:
-    """Steps that cannot be carried out where they stand, because of what the knowledge itself says."""
-    return _Simulation(candidate, domain).faults()
+    `away` are stations that are known from elsewhere to be out of reach at the start.
+    """
+    return _Simulation(candidate, domain, away=set(away)).faults()
 
 
 class _Need(NamedTuple):
@@ -188,6 +73,8 @@ class _Simulation:
     candidate: Candidate
     domain: Domain
     have: set[str] = field(default_factory=set)
+    supplied: set[str] = field(default_factory=set)
+    """that part of `have` which earlier steps yield"""
     absent: set[str] = field(default_factory=set)
     near: set[str] = field(default_factory=set)
     away: set[str] = field(default_factory=set)
@@ -203,9 +90,12 @@ class _Simulation:
         steps, found = steps_of(content), list[str]()
         for place, step in enumerate(steps):
             faults = self._step(step, steps[place + 1 :])
+            if self._is_retry(step):
+                faults += self._retried_too_soon(step, steps[:place], steps[place + 1 :])
             found += [f"step {place + 1}: {fault.detail}" for fault in faults]
-            self.have |= yields_of(step, self.domain)
-            if step.kind == "use" and step.target in self.domain.stations:
+            self.supplied |= yields_of(step, self.domain)
+            self.have |= self.supplied
+            if step.kind in ("use", "move") and step.target in self.domain.stations:
                 self.near.add(step.target)
         return found
 
@@ -233,6 +123,44 @@ class _Simulation:
             self.short = names | frozenset(domain.fuels)
         elif risk.failure_type == "MISSING_INGREDIENT":
             self.short = names
+
+    def _retried_too_soon(
+        self, step: Step, earlier: tuple[Step, ...], later: tuple[Step, ...]
+    ) -> list[_Fault]:
+        """Whether the failing action comes again while all is as it was, or before a later step mends it."""
+        action = f"{step.kind} {step.target}"
+        if not earlier:
+            return [_Fault(f"{action} comes again before anything has changed", late=True)] if later else []
+        return [
+            _Fault(f"{action} comes again before {name} is supplied", late=self._supplies(later, name))
+            for name in self._lacked()
+            if not self._supplies(earlier, name)
+            and (self._supplies(later, name) or self._must_be_supplied(name))
+        ]
+
+    def _lacked(self) -> tuple[str, ...]:
+        content = self.candidate.content
+        return content.risk.missing if isinstance(content, RemedyContent) else ()
+
+    def _failed_for(self, failure_type: str) -> bool:
+        content = self.candidate.content
+        return isinstance(content, RemedyContent) and content.risk.failure_type == failure_type
+
+    def _must_be_supplied(self, name: str) -> bool:
+        """Whether the failure itself says that nothing but a supply of `name` lets the action succeed."""
+        if self._failed_for("MISSING_STATION"):
+            return name in self.domain.stations
+        return self._failed_for("MISSING_TOOL") and name in self.domain.tools
+
+    def _supplies(self, steps: tuple[Step, ...], name: str) -> bool:
+        """Whether some step puts what was missing in reach: a station in place, a tool of its class."""
+        if name in self.domain.stations and self._failed_for("MISSING_STATION"):
+            return any(step.kind in ("use", "move") and step.target == name for step in steps)
+        if name in self.domain.tools and self._failed_for("MISSING_TOOL"):
+            fit = self.domain.tool_classes[self.domain.tools[name][0]]
+            return any((yields_of(step, self.domain) | {step.target}) & fit for step in steps)
+        names = known_names(name, self.domain)
+        return any(yields_of(step, self.domain) & names for step in steps)
 
     def _step(self, step: Step, later: tuple[Step, ...]) -> list[_Fault]:
         if step.target is None:
@@ -293,19 +221,22 @@ class _Simulation:
         what = f"{step.kind} {step.target} needs a {station} in reach"
         if isinstance(self.candidate.content, SkillContent):
             return [_Fault(f"{what}, and nothing puts one there")]
+        # One that is carried is not in reach; only where the action failed may another have stood there.
+        carried = station in self.have and not self._is_retry(step)
         placed = any(each.kind == "use" and each.target == station for each in later)
-        if station in self.away or placed:
+        if station in self.away or placed or carried:
             return [_Fault(f"{what}, and it is not there yet")]
         return []
 
     def _lacking(self, step: Step, needs: Iterable[_Need], later: tuple[Step, ...]) -> list[_Fault]:
         faults = []
         for need in needs:
-            if not need.options or need.options & self.have:
+            # Where it failed there was too little of this, so that what the conditions grant is no supply.
+            is_short = bool(need.options & self.short) and self._is_retry(step)
+            if not need.options or need.options & (self.supplied if is_short else self.have):
                 continue
             what = f"{step.kind} {step.target} needs {_any_of(need.options)}"
-            short = self.short if self._is_retry(step) else frozenset[str]()
-            if need.options <= self.absent | short:
+            if need.options <= self.absent or is_short:
                 faults.append(_Fault(f"{what}, which is missing and nothing supplies"))
             elif self._comes_too_late(step, need.expected, later):
                 faults.append(_Fault(f"{what}, which only a later step yields", late=True))

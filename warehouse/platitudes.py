@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from warehouse.domains.model import Domain
-from warehouse.execution import known_names
+from warehouse.grammar import known_names
 
 _VERBS: Final = r"(?:try|trying|retry|attempt|do|repeat|start)"
 _MANNERS: Final = (

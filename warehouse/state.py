@@ -7,8 +7,8 @@ The families `inventory`, `near` and `seen` stand for many fields. A state lists
 and, under the family's own name (`inventory.*`), what holds for all others: 0 or false where the source
 sees, nothing where it does not.
 
->>> state = flatten_state({"inventory": [{"name": "stick", "count": 2}], "near": None}, kind="craft")
->>> value_of(state, "inventory.stick"), value_of(state, "inventory.torch"), value_of(state, "near.furnace")
+>>> state = flatten_state({"inventory": [{"name": "rope", "count": 2}], "near": None}, kind="craft")
+>>> value_of(state, "inventory.rope"), value_of(state, "inventory.lamp"), value_of(state, "near.bench")
 (2, 0, None)
 """
 
@@ -50,7 +50,7 @@ def flatten_state(row: Mapping[str, Any] | None, **extra: Any) -> dict[str, Valu
 def value_of(state: State, field: str, domain: Domain | None = None) -> Value:
     """The value of `field`, None if unknown.
 
-    A tag's field (`inventory.#logs`) is the sum over its members, or whether any of them is there; that
+    A tag's field (`inventory.#<tag>`) is the sum over its members, or whether any of them is there; that
     takes the `domain`, without which it is unknown.
     """
     if field in state:
