@@ -149,10 +149,7 @@ def _amounts(held: Mapping[str, int]) -> list[Row]:
 def together(*traces: Trace) -> Trace:
     """Several traces as one."""
     return Trace.of(
-        {
-            name: pl.concat([trace.frames()[name] for trace in traces])
-            for name in traces[0].frames()
-        }
+        {name: pl.concat([trace.frames()[name] for trace in traces]) for name in traces[0].frames()}
     )
 
 

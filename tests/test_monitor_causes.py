@@ -78,7 +78,7 @@ def test_causes_of_one_tick_keep_the_order_of_the_recording(minecraft: Domain) -
 
 
 def test_without_a_verdict_only_the_hard_types_are_told(minecraft: Domain) -> None:
-    soft = judge(Try(success=None, path=pace(200)), minecraft)
+    soft = judge(Try(success=None, path=pace(200), ticks={"action": "forward"}), minecraft)
     assert (soft["y"], soft["failure_type"], soft["failure_causes"]) == (None, None, [])
     hard = judge(Try(success=None, path=pace(200), events=[says("died")]), minecraft)
     assert (hard["y"], hard["failure_type"], types(hard)) == (None, "DEATH", ["DEATH"])

@@ -57,11 +57,15 @@ def _number_words() -> dict[str, int]:
 @cache
 def _patterns() -> list[tuple[StatementKind, re.Pattern[str]]]:
     words = "|".join(sorted(_number_words(), key=len, reverse=True))
-    count = rf"(?:{_COUNT.format(words=words)}\s+)?(?:more\s+)?"
+    count = rf"(?:all\s+(?=\d))?(?:{_COUNT.format(words=words)}\s+)?(?:more\s+)?"
     noun = r"(?P<phrase>[a-z][a-z _'-]*?)"
     end = r"\s*(?:[.!,;].*)?$"
     sources: list[tuple[StatementKind, str]] = [
         ("have", rf"^(?:(?:i|we|bot)\s+)?(?:already\s+(?:have|has|got)|have\s+already)\s+{count}{noun}{end}"),
+        (
+            "have",
+            rf"^(?:i|we|bot)\s+(?:now\s+)?(?:have|has)\s+(?:now\s+)?{count}(?!(?:successfully\s+)?(?:{_PAST})\b){noun}{end}",
+        ),
         ("have", rf"^(?:there\s+(?:is|are)\s+)?already\s+{count}{noun}{end}"),
         ("short", rf"^(?:there\s+(?:is|are)\s+)?not\s+enough\s+{count}{noun}{end}"),
         (
@@ -88,7 +92,7 @@ def _patterns() -> list[tuple[StatementKind, re.Pattern[str]]]:
         (
             "claim",
             rf"^{count}{noun}\s+(?:has\s+been\s+|have\s+been\s+|is\s+|are\s+|was\s+|were\s+)?"
-            rf"(?:successfully\s+)?(?P<verb>{_PAST}){end}",
+            rf"(?:successfully\s+)?(?P<verb>{_PAST})(?:\s+successfully)?{end}",
         ),
     ]
     return [(kind, re.compile(source)) for kind, source in sources]

@@ -25,6 +25,8 @@ from warehouse.ids import derive_id, file_digest
 # observation from the file before was done by nobody in this attempt.
 START_WAIT: Final = 20
 END_WAIT: Final = 20
+# Orders whose result is that their object leaves the inventory.
+USED_UP_BY: Final = frozenset({"place", "plant", "eat", "drink"})
 OBSERVES: Final = ["position", "rotation", "vitals", "inventory", "equipped", "messages", "sightings"]
 
 
@@ -243,10 +245,10 @@ class _Attempt:
         return steps
 
     def _gained(self, baseline: Inventory | None, observed: Sequence[Observed]) -> int | None:
-        """How many of the asked result the inventory shows; for a placing, how many left it."""
+        """How many of the asked result the inventory shows; for what is used up, how many left it."""
         if baseline is None or self.task.target is None:
             return None
-        if self.task.verb == "place":
+        if self.task.verb in USED_UP_BY:
             negated = [Observed(step.tick, _negated(step.inventory)) for step in observed]
             return largest_gain(_negated(baseline), negated, self.domain.expand(self.task.target))
         if self.task.kind == "use":
@@ -350,7 +352,7 @@ class _Attempt:
             ("time_backwards", self.ticks[index], f"event {index} is earlier than the one before")
             for index in back
         ]
-        if success and observed and self.task.verb != "place":
+        if success and observed and self.task.verb not in USED_UP_BY:
             accepts = self.task.accepts
             left = largest_gain(baseline or {}, observed[-1:], accepts, each=self.task.kind == "combat") or 0
             if left < (self.task.needed or 1):

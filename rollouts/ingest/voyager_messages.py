@@ -27,6 +27,7 @@ class Reading:
 
 NOTHING: Final = Reading(None)
 Maker = Callable[[re.Match[str], Domain], Reading]
+Readers = list[tuple[re.Pattern[str], Maker]]
 
 
 def _plain(signal: str | None) -> Maker:
@@ -64,16 +65,16 @@ def _one_missing(match: re.Match[str], domain: Domain) -> Reading:
 
 
 def _requirement(match: re.Match[str], domain: Domain) -> Reading:
-    name = match["name"]
-    known = absence(name, domain)
-    return known if known.signal != "target_absent" else Reading("missing_requirement", name)
+    """A requirement, if it names a station or a tool ("requires craftingTable"); else nothing."""
+    known = absence(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", match["name"]).lower(), domain)
+    return known if known.signal != "target_absent" else NOTHING
 
 
 def _absent(match: re.Match[str], domain: Domain) -> Reading:
     return absence(match["name"].strip(), domain)
 
 
-PRIMITIVES: Final[list[tuple[re.Pattern[str], Maker]]] = [
+PRIMITIVES: Final[Readers] = [
     (re.compile(source), maker)
     for source, maker in [
         (r"^I can make (?P<name>\w+)$", _action("started", "craft")),
@@ -95,6 +96,7 @@ PRIMITIVES: Final[list[tuple[re.Pattern[str], Maker]]] = [
         (r"^Error placing (?P<name>\w+): ", _named("no_room")),
         (r"^No block to place (?P<name>\w+) on", _named("no_room")),
         (r"^Killed (?P<name>\w+)!$", _action("done", "kill")),
+        (r"^Failed to kill (?P<name>\w+)", _named("out_of_reach")),
         (r"^Smelted (?P<count>\d+) (?P<name>\w+)\.?$", _smelted),
         (r"^Failed to smelt (?P<name>\w+)", _smelt_failed),
         (r"^Explore success\.?$", _plain("target_seen")),
@@ -124,11 +126,11 @@ _BLOCKED: Final = "|".join(
         r"goal was changed|cannot (?:find|reach) (?:a )?(?:path|goal)|stuck",
     )
 )
-_REACH: Final = r"out of reach|too far|can(?:no|')t reach|not in (?:reach|range|view)"
+_REACH: Final = r"failed to kill|out of reach|too far|can(?:no|')t reach|not in (?:reach|range|view)"
 _SEARCHED: Final = r"(?:mineBlock|killMob) failed too many times|please explore"
 
 # Ordered: a precondition named in an exception outranks its being an exception.
-EXCEPTIONS: Final[list[tuple[re.Pattern[str], Maker]]] = [
+EXCEPTIONS: Final[Readers] = [
     (re.compile(source, re.IGNORECASE), maker)
     for source, maker in [
         (_CONNECTION, _plain("connection_lost")),
@@ -137,7 +139,7 @@ EXCEPTIONS: Final[list[tuple[re.Pattern[str], Maker]]] = [
         (r"is not a valid fuel|no fuel|(?:needs?|requires?|without|not enough) fuel", _plain("missing_fuel")),
         (r"No (?P<name>[\w ]+?) (?:nearby|in range|around|within range|found)\b", _absent),
         (r"need at least an? (?P<name>\w+) to mine", _named("missing_tool")),
-        (r"(?:requires?|needs?) an? (?P<name>\w+)", _requirement),
+        (r"(?:requires?|needs?) (?:an? )?(?P<name>\w+)", _requirement),
         (r"No (?P<name>\w+) in inventory", _one_missing),
         (_SHORT, _plain("missing_requirement")),
         (_BLOCKED, _plain("path_blocked")),
@@ -146,6 +148,18 @@ EXCEPTIONS: Final[list[tuple[re.Pattern[str], Maker]]] = [
         (r"placeItem failed too many times", _plain("no_room")),
         (r"smeltItem failed too many times", _plain("result_failed")),
         (r"did not fire within timeout|timed? ?out", _plain("action_timeout")),
+    ]
+]
+
+# What a program may report in its own words of what it met, when the words are no statement about a thing.
+REPORTS: Final[Readers] = [
+    (re.compile(source, re.IGNORECASE), _plain(signal))
+    for source, signal in [
+        (_CONNECTION, "connection_lost"),
+        (_DEATH, "died"),
+        (_FULL, "inventory_full"),
+        (_BLOCKED, "path_blocked"),
+        (_REACH, "out_of_reach"),
     ]
 ]
 
@@ -174,11 +188,7 @@ def read_error(text: str, domain: Domain) -> Reading:
     unknown = _UNKNOWN_NAME.search(message)
     if unknown:
         return Reading("invalid_action", unknown["name"])
-    for pattern, make in EXCEPTIONS:
-        match = pattern.search(message)
-        if match:
-            return make(match, domain)
-    return Reading("invalid_action")
+    return _first(EXCEPTIONS, message, domain) or Reading("invalid_action")
 
 
 def read_chat(text: str, domain: Domain) -> Reading:
@@ -191,7 +201,17 @@ def read_chat(text: str, domain: Domain) -> Reading:
         reading = read_statement(statement, domain)
         if reading.signal:
             return reading
-    return NOTHING
+    return _first(REPORTS, text, domain) or NOTHING
+
+
+def _first(readers: Readers, text: str, domain: Domain) -> Reading | None:
+    """The first reading that finds a signal in a text."""
+    for pattern, make in readers:
+        match = pattern.search(text)
+        reading = make(match, domain) if match else NOTHING
+        if reading.signal:
+            return reading
+    return None
 
 
 def read_statement(statement: Statement, domain: Domain) -> Reading:
@@ -200,6 +220,8 @@ def read_statement(statement: Statement, domain: Domain) -> Reading:
         return absence(statement.phrase, domain)
     if statement.kind == "seen":
         return Reading("target_seen", thing(statement.phrase, domain))
+    if statement.kind == "short" and statement.phrase in ("fuel", "fuels"):
+        return Reading("missing_fuel")
     if statement.kind == "short":
         return Reading("missing_requirement", thing(statement.phrase, domain), statement.count)
     signal = "claim" if statement.kind == "claim" else "claim_have"
@@ -209,6 +231,8 @@ def read_statement(statement: Statement, domain: Domain) -> Reading:
 def absence(phrase: str, domain: Domain) -> Reading:
     """What is absent decides what it means: a station, a tool, or something that was searched for."""
     name = phrase.replace(" ", "_")
+    if name in ("path", "way", "route"):
+        return Reading("path_blocked")
     if name in domain.stations:
         return Reading("missing_station", name)
     if name in domain.tool_classes or name in domain.tools:
