@@ -22,11 +22,9 @@ def analysis_warehouse(context: dg.AssetExecutionContext, home: DataHome) -> dg.
     path = publish(home.root)
     views = ("success_rates", "failure_mix", "claims_vs_evidence", "quarantine_summary", "knowledge_growth")
     shown = {view: query(home.root, f"FROM {view}") for view in views}
-    failures = shown["failure_mix"]
     return dg.MaterializeResult(
         metadata={
             "path": dg.MetadataValue.path(str(path)),
             **{view: metadata.table(frame, rows=20) for view, frame in shown.items()},
-            "failures": metadata.table(failures, rows=20),
         }
     )

@@ -139,6 +139,20 @@ def test_doctor_and_rebuild(home: Path) -> None:
     assert call(home, "doctor").exit_code == 0
 
 
+def test_gc_removes_only_what_a_repeated_import_replaced(tmp_path: Path) -> None:
+    folder = recordings(tmp_path / "run")
+    home = tmp_path / "home"
+    assert call(home, "ingest", str(folder)).exit_code == 0
+    assert "0 shards" in call(home, "gc").output
+    next((folder / "ckpt" / "events").glob("Craft_a_*")).unlink()
+    assert call(home, "ingest", str(folder)).exit_code == 0
+    before = list(home.glob("traces/*/*/*/*.parquet"))
+    assert "could be removed" in call(home, "gc", "--dry-run").output
+    assert list(home.glob("traces/*/*/*/*.parquet")) == before
+    assert "0 shards" not in call(home, "gc").output
+    assert call(home, "doctor").exit_code == 0
+
+
 def test_monitor_score_exits_with_one_when_a_goal_is_missed(home: Path, tmp_path: Path) -> None:
     label = {
         "file": "Craft_1_wooden_pickaxe_20240101_000000",
@@ -173,8 +187,9 @@ def test_tasks_lint_reports_a_wrong_oracle(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["", "run", "ingest", "sql", "doctor", "ui", "knowledge list", "knowledge show", "knowledge explain",
-     "snapshot list", "snapshot verify", "snapshot diff", "tasks lint", "monitor score", "warehouse rebuild"],
+    ["", "run", "ingest", "sql", "doctor", "gc", "ui", "knowledge list", "knowledge show",
+     "knowledge explain", "snapshot list", "snapshot verify", "snapshot diff", "tasks lint", "monitor score",
+     "warehouse rebuild"],
 )  # fmt: skip
 def test_help_has_an_example(tmp_path: Path, command: str) -> None:
     result = call(tmp_path, *command.split(), "--help")

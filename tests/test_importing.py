@@ -47,7 +47,7 @@ def test_rows_that_break_the_contract_are_quarantined_and_the_rest_is_kept(
     bad = event("observe", 40)
     bad[1]["status"]["position"] = {"x": "far", "y": 1, "z": 2}
     folder = write_run(tmp_path, {"Kill_1_cow._20240101_000000": [event("onChat", 20, "hi"), bad]})
-    imported = import_source(discover(folder)[0], "b0", minecraft, progress=False)
+    imported = import_source(discover(folder)[0], "b0", minecraft)
     assert imported.counts()["attempts"] == 1
     assert imported.frames["ticks"]["x"].to_list() == [0.5, None]
 
@@ -68,7 +68,7 @@ def test_a_row_of_nothing_is_put_aside(tmp_path: Path, minecraft: Domain) -> Non
                     row["needed"] = 0  # the contract asks for at least 1
                 yield recording
 
-    imported = import_source(source._replace(importer=Broken()), "b0", minecraft, progress=False)
+    imported = import_source(source._replace(importer=Broken()), "b0", minecraft)
     assert imported.counts()["attempts"] == 0
     assert imported.counts()["episodes"] == 1
     reasons = imported.frames["quarantine"]["reason"].to_list()

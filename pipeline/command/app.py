@@ -109,6 +109,21 @@ def doctor() -> None:
 
 
 @app.command()
+def gc(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would be removed")] = False,
+) -> None:
+    """Remove shards that no manifest lists any more: what a repeated import replaced.
+
+    Nothing else is touched; snapshots and the log are never removed. Run it while nobody queries ticks.
+
+    Example: `mineevolve gc --dry-run`
+    """
+    from pipeline.command.examine import collect_garbage
+
+    collect_garbage(dry_run=dry_run)
+
+
+@app.command()
 def ui(
     port: Annotated[int, typer.Option(help="port on this machine")] = 3000,
 ) -> None:

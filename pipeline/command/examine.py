@@ -41,6 +41,17 @@ def examine() -> None:
         raise fail(f"{wrong} of {len(examinations)} examinations found something wrong")
 
 
+def collect_garbage(*, dry_run: bool) -> None:
+    """Removes the shards that no manifest lists, and says how many and how large they were."""
+    home = Settings().home
+    found = [path for store in (trace_store(home), feedback_store(home)) for path in store.unlisted()]
+    size = sum(path.stat().st_size for path in found)
+    if not dry_run:
+        for path in found:
+            path.unlink()
+    out.print(f"{len(found)} shards, {size / 1e6:.1f} MB {'could be' if dry_run else 'were'} removed")
+
+
 def _space(home: Path) -> str:
     nearest = next(folder for folder in (home, *home.parents) if folder.exists())
     free = shutil.disk_usage(nearest).free

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from rich.console import Console
+
 from pipeline.command.console import MISUSED, PUT_ASIDE, err, explained, fail, out, show
 from pipeline.settings import Settings
 
@@ -26,9 +28,10 @@ def main_job(
             "the project. Its numbers say nothing about any agent.[/]"
         )
     from pipeline import launch
+    from rollouts.progress import progress_on
 
     with explained(launch.RunFailedError):
-        with err.status(f"build {build}: importing and judging"):
+        with progress_on(_own_terminal()):
             launch.import_traces(settings, build, paths, format_name)
         if learn:
             with err.status(f"build {build}: learning"):
@@ -41,6 +44,11 @@ def main_job(
             f"{quarantined} files or records are in quarantine: mineevolve sql 'FROM quarantine_summary'",
             PUT_ASIDE,
         )
+
+
+def _own_terminal() -> Console | None:
+    """A way to the terminal of the progress bar's own: Dagster sends a step's output to its log."""
+    return Console(file=os.fdopen(os.dup(err.file.fileno()), "w")) if err.is_terminal else None
 
 
 def summary(settings: Settings, build: str, *, learned: bool) -> int:

@@ -1,17 +1,14 @@
 """Importing a folder of recordings: find its importer, read it, hold every row against the contract."""
 
-import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import polars as pl
-from rich.console import Console
-from rich.progress import track
 
-from rollouts.ingest.protocol import Importer, Recording, merge, printable, quarantined
+from rollouts.ingest.protocol import Importer, merge, printable, quarantined
 from rollouts.ingest.registry import UnknownFormatError, importer_for
+from rollouts.progress import followed
 from warehouse.domains import Domain
 from warehouse.records import TABLES, TRACE_TABLES, arrange, from_rows
 
@@ -70,17 +67,11 @@ def _recognised_children(path: Path) -> list[Source]:
     return found
 
 
-def import_source(source: Source, build: str, domain: Domain, *, progress: bool = True) -> Import:
+def import_source(source: Source, build: str, domain: Domain) -> Import:
     """Reads a source. Rows that break the contract go to quarantine with the rule that they break, and so do
     rows whose episode or attempt did not survive; the rest is kept."""
-    recordings: Iterator[Recording] = source.importer.read(source.folder, build, domain)
-    shown = track(
-        recordings,
-        description=f"importing {source.name}",
-        console=Console(stderr=True),
-        disable=not (progress and sys.stderr.isatty()),
-    )
-    return Import(source, _checked(merge(shown), source))
+    recordings = source.importer.read(source.folder, build, domain)
+    return Import(source, _checked(merge(followed(recordings, f"importing {source.name}")), source))
 
 
 def _checked(frames: dict[str, pl.DataFrame], source: Source) -> dict[str, pl.DataFrame]:
