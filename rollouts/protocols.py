@@ -1,0 +1,222 @@
+"""What a world, an executor and a rollout backend are. Small on purpose: an agent is put together from parts
+that keep these protocols, so that an ablation is another part and never a fork.
+
+Coordinates are blocks, y upwards; yaw and pitch are degrees as in the game (yaw 0 looks to +z, 90 to -x;
+pitch 90 looks down). Time is game ticks, 20 per second.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from warehouse.knowledge import Check
+
+
+class Seen(NamedTuple):
+    """An entity in the window: its name and position."""
+
+    name: str
+    x: float
+    y: float
+    z: float
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What is around the agent: block indices into `palette`, and entities.
+
+    `blocks[i, j, k]` is the block at (origin[0] + i, origin[1] + j, origin[2] + k). Cells that the agent
+    cannot see, because they are buried, hold the palette's "unknown".
+    """
+
+    blocks: npt.NDArray[np.uint16]
+    origin: tuple[int, int, int]
+    palette: tuple[str, ...]
+    entities: tuple[Seen, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What an agent observes after a tick: what MineRL's structured observation carries, and a window for
+    executors that use one."""
+
+    tick: int
+    x: float
+    y: float
+    z: float
+    yaw: float
+    pitch: float
+    health: float
+    hunger: float
+    alive: bool
+    gui: str
+    inventory: Mapping[str, int]
+    equipped: str | None
+    message: str | None = None
+    window: Window | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Inputs that are held during a tick. GUI operations are given by what they make, as MineRL's older
+    action spaces do; the world takes the time that they take and shows the GUI meanwhile."""
+
+    forward: int = 0
+    """-1 back, 1 forward"""
+    strafe: int = 0
+    """-1 left, 1 right"""
+    jump: bool = False
+    sneak: bool = False
+    sprint: bool = False
+    attack: bool = False
+    use: bool = False
+    """use what is held on what is looked at: eat, till, shear, open a station, trade"""
+    yaw: float | None = None
+    pitch: float | None = None
+    """look there from this tick on; None keeps the direction"""
+    equip: str | None = None
+    craft: str | None = None
+    """craft this item once, in the inventory's grid or at a table in reach"""
+    smelt: tuple[str, str] | None = None
+    """(input, fuel): put one of the input, and fuel if none burns, into a furnace in reach"""
+    collect: bool = False
+    """take what a furnace in reach has finished"""
+    place: str | None = None
+    """put this block down where one looks"""
+    close_gui: bool = False
+
+    def name(self) -> str:
+        """The inputs as the trace contract writes them: sorted, joined by '+', 'noop' when there are none."""
+        pressed = {
+            "forward": self.forward > 0,
+            "back": self.forward < 0,
+            "right": self.strafe > 0,
+            "left": self.strafe < 0,
+            "jump": self.jump,
+            "sneak": self.sneak,
+            "sprint": self.sprint,
+            "attack": self.attack,
+            "use": self.use or self.place is not None,
+            "camera": self.yaw is not None or self.pitch is not None,
+            "craft": self.craft is not None,
+            "smelt": self.smelt is not None or self.collect,
+        }
+        return "+".join(sorted(key for key, held in pressed.items() if held)) or "noop"
+
+
+@dataclass(frozen=True, slots=True)
+class WorldEvent:
+    """Something that happened at a tick: a row of the contract's events without its keys."""
+
+    tick: int
+    kind: str
+    name: str | None
+    count: int | None = None
+    text: str | None = None
+    signal: str | None = None
+
+
+class Truth(NamedTuple):
+    """What the world itself knows of why something failed. Never shown to an agent or to Monitor."""
+
+    tick: int
+    failure_type: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """What came of an action: a row per tick that passed, the events, and the observation after the last.
+
+    Fewer ticks pass than were asked for when something happened that an agent would notice: a block broke,
+    an item came or went, damage, a GUI opened or closed, a movement was blocked.
+    """
+
+    observation: Observation
+    ticks: Mapping[str, npt.NDArray[Any]]
+    """columns of the contract's `ticks`, one entry per tick, without the keys"""
+    events: tuple[WorldEvent, ...] = ()
+    changes: tuple[tuple[int, str, int, int], ...] = ()
+    """inventory changes: (tick, item, delta, count after)"""
+
+
+class World(Protocol):
+    """Where rollouts happen. A world is deterministic: the same seed and actions give the same ticks."""
+
+    name: str
+    observes: tuple[str, ...]
+
+    def reset(self, seed: int) -> Observation:
+        """A new world from a seed, the agent at its spawn point, tick 0."""
+        ...
+
+    def step(self, action: Action, ticks: int = 1) -> Advance:
+        """Holds an action for at most `ticks` ticks; `ticks` times one tick gives the same rows."""
+        ...
+
+    def replay(self, actions: Iterable[tuple[Action, int]]) -> Observation:
+        """From the last reset's seed through recorded (action, ticks) to the same observation."""
+        ...
+
+    def truths(self, since_tick: int) -> Sequence[Truth]:
+        """The inner truth about everything that failed since a tick, in order; for scoring Monitor only."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Subgoal:
+    """One step of a plan."""
+
+    subgoal_id: str
+    condition: str
+    kind: str
+    target: str | None
+    count: int = 1
+    executor_hint: str = "scripted"
+    mode: str = "move"
+    timeout_s: float = 60.0
+    checks: tuple[Check, ...] = ()
+    rationale: str = ""
+    knowledge: tuple[str, ...] = ()
+    """ids of the entries that this step was planned with"""
+
+
+class Move(NamedTuple):
+    """What an executor wants: an action, held for at most so many ticks."""
+
+    action: Action
+    ticks: int
+
+
+class Executor(Protocol):
+    """Turns a subgoal into actions, from observations alone."""
+
+    name: str
+
+    def start(self, subgoal: Subgoal, observation: Observation) -> None:
+        """A new subgoal begins; nothing is remembered of the last but what was seen of the world."""
+        ...
+
+    def act(self, observation: Observation) -> Move | None:
+        """The next move; None when the executor gives the subgoal up."""
+        ...
+
+
+@dataclass(frozen=True)
+class EpisodeSpec:
+    """One episode to run: a task in a world with a seed, by an agent with a planner seed."""
+
+    build: str
+    group: str
+    task_id: str
+    goal: str
+    world: str
+    world_seed: int
+    planner_seed: int
+    horizon: int
+    snapshot_id: str | None
+    config_hash: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
