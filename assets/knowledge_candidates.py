@@ -19,7 +19,7 @@ from warehouse.trace_store import feedback_store, trace_store
     deps=[dg.AssetDep(typed_feedback, partition_mapping=all_groups_of_the_build)],
     group_name="knowledge",
     kinds={"python", "parquet"},
-    code_version="1",
+    code_version="2",
     owners=["team:mineevolve"],
     description="Skills proposed from runs of successes and remedies proposed from failures that are due "
     "(eq. 5), one request per situation (kind, target, failure type, missing prerequisite). Written to the "

@@ -5,10 +5,13 @@ situations and each situation becomes one request, whatever the number of attemp
 
 - a remedy's situation is (kind, target, failure type, what was missing for it). Once one of its attempts is
   due, the other failures of the same situation are evidence too;
-- a skill's situation is (kind, target, order of the kinds of step that were seen to be done).
+- a skill's situation is (kind, target, order of the kinds of step that were seen to be done) of a segment
+  (warehouse/facts.py) that ends in a due success, with the sequence of its subgoals where it has several. It
+  is cited as a whole. Of one with more steps than a skill may have, or with a step that cannot be read, as
+  much is told as can be, from its end.
 
-A request shows at most `WINDOW` rows. The most informative attempt of each episode comes first, then second
-attempts, so that what an answer cites is spread over independent episodes.
+A request shows at most `WINDOW` rows, a segment's counted singly. The most informative attempt of each
+episode comes first, then second attempts, so that what an answer cites is spread over independent episodes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,10 +20,18 @@ from typing import Any, Final, NamedTuple
 
 from prompts.language_model import LanguageModel, Message, ModelAnswer, ModelRequest
 from prompts.rendering import describe_domain, render
-from prompts.responses import RemedyResponse, SkillResponse, candidate_from
-from prompts.situations import cite, decisive_missing, observed_steps, remedy_situation, skill_situation
+from prompts.responses import MAX_STEPS, RemedyResponse, SkillResponse, candidate_from
+from prompts.segments import cite_segments, segment_situation
+from prompts.situations import (
+    SkillSituation,
+    cite,
+    decisive_missing,
+    observed_steps,
+    remedy_situation,
+    skill_situation,
+)
 from warehouse.domains import Domain
-from warehouse.facts import FeedbackFact
+from warehouse.facts import FeedbackFact, Segment, segments
 from warehouse.knowledge import Candidate
 from warehouse.vocabulary import NO_FAILURE
 
@@ -29,6 +40,7 @@ WINDOW: Final = 12
 MAX_TOKENS: Final = 1024
 REMEDY_TEMPLATE: Final = "inducer_remedy_v1"
 SKILL_TEMPLATE: Final = "inducer_skill_v1"
+SEGMENT_TEMPLATE: Final = "inducer_segment_v1"
 NOT_THE_AGENTS: Final = frozenset({"INFRASTRUCTURE", "UNKNOWN", NO_FAILURE})
 """failure types from which nothing can be learnt about acting"""
 
@@ -85,8 +97,9 @@ def requests_for(facts: Iterable[FeedbackFact], domain: Domain, window: int = WI
     The order of `facts` does not matter. `build` is not looked at, so that the episode loop can ask for its
     temporary remedy with the feedback at hand.
     """
-    rows = [fact for fact in _in_order(facts) if _unfit(fact, domain) is None]
-    return [*_remedy_requests(rows, domain, window), *_skill_requests(rows, domain, window)]
+    rows = _in_order(facts)
+    fit = [fact for fact in rows if _unfit(fact, domain) is None]
+    return [*_remedy_requests(fit, domain, window), *_skill_requests(segments(rows), domain, window)]
 
 
 def _remedy_requests(rows: Sequence[FeedbackFact], domain: Domain, window: int) -> list[ModelRequest]:
@@ -113,27 +126,59 @@ def _remedy_requests(rows: Sequence[FeedbackFact], domain: Domain, window: int) 
     return requests
 
 
-def _skill_requests(rows: Sequence[FeedbackFact], domain: Domain, window: int) -> list[ModelRequest]:
-    groups: dict[tuple[str, str, tuple[str, ...]], list[FeedbackFact]] = {}
-    for fact in rows:
-        if fact.y is True and fact.skill_due:
-            order = tuple(step.kind for step in observed_steps(fact, domain) or ())
-            groups.setdefault((fact.kind or "", fact.target or "", order), []).append(fact)
+def _skill_requests(found: Iterable[Segment], domain: Domain, window: int) -> list[ModelRequest]:
+    groups: dict[tuple[Any, ...], list[Segment]] = {}
+    for segment in found:
+        if segment.end.skill_due and _unfit(segment.end, domain) is None:
+            told = _told(segment, domain)
+            groups.setdefault(_skill_key(told, domain), []).append(told)
     requests = []
     for _, group in sorted(groups.items()):
-        situation = skill_situation(group, cite(_window(group, window), domain), domain)
+        template, situation = _skill_situation(group, domain, window)
         values = {"situation": situation, "domain": describe_domain(domain)}
         requests.append(
             ModelRequest(
                 role="inducer_skill",
-                template=SKILL_TEMPLATE,
-                messages=_messages(SKILL_TEMPLATE, values),
+                template=template,
+                messages=_messages(template, values),
                 situation=situation,
                 response=SkillResponse,
                 max_tokens=MAX_TOKENS,
             )
         )
     return requests
+
+
+def _skill_key(segment: Segment, domain: Domain) -> tuple[Any, ...]:
+    order = tuple(step.kind for step in observed_steps(segment.joined, domain) or ())
+    several = segment.subgoals if len(segment.members) > 1 else ()
+    subgoals = tuple((kind or "", target or "") for kind, target in several)
+    return (segment.end.kind or "", segment.end.target or "", order, subgoals)
+
+
+def _skill_situation(group: Sequence[Segment], domain: Domain, window: int) -> tuple[str, SkillSituation]:
+    """The template and the situation of segments with one key, which have equally many members."""
+    shown = max(1, window // len(group[0].members))
+    rows = [segment.joined for segment in group]
+    chosen = _window(rows, shown)
+    if len(group[0].members) == 1:
+        return SKILL_TEMPLATE, skill_situation(rows, cite(chosen, domain), domain)
+    by_end = {segment.end.feedback_id: segment for segment in group}
+    cited = cite_segments([by_end[fact.feedback_id] for fact in chosen], domain)
+    return SEGMENT_TEMPLATE, segment_situation(group, cited, domain)
+
+
+def _told(segment: Segment, domain: Domain) -> Segment:
+    """The longest end of a segment whose steps can all be read and are no more than a skill may have; its
+    last attempt is always told."""
+    told = Segment(segment.members[-1:])
+    for first in reversed(range(len(segment.members) - 1)):
+        longer = Segment(segment.members[first:])
+        steps = observed_steps(longer.joined, domain)
+        if steps is None or len(steps) > MAX_STEPS:
+            break
+        told = longer
+    return told
 
 
 def _unfit(fact: FeedbackFact, domain: Domain) -> str | None:

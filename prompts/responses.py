@@ -291,11 +291,11 @@ def _skill(situation: SkillSituation, proposal: SkillProposal, answer: ModelAnsw
 
 
 def _cited(situation: RemedySituation | SkillSituation, labels: tuple[str, ...]) -> tuple[str, ...]:
-    known = {row.label: row.feedback_id for row in situation.cited}
+    known = {row.label: row.feedback_ids for row in situation.cited}
     unknown = sorted(set(labels) - set(known))
     if unknown:
         raise UncitedError(f"no such feedback in the request: {', '.join(unknown)}")
-    return tuple(known[label] for label in labels)
+    return tuple(feedback_id for label in labels for feedback_id in known[label])
 
 
 def _parse(

@@ -53,6 +53,16 @@ class Cited(Record):
         """The steps in few words."""
         return [f"{step.kind} {step.target or ''} x{step.count}" for step in self.steps]
 
+    @property
+    def feedback_ids(self) -> tuple[str, ...]:
+        """Everything that an answer cites with this label."""
+        return (self.feedback_id,)
+
+    @property
+    def used(self) -> dict[str, int] | None:
+        """Item -> how many of those held before it were used up; null where it is unknown."""
+        return None if self.change is None else {name: -count for name, count in self.change.items()}
+
 
 class Holding(Record):
     """A predicate that was measured to hold before every cited attempt in which its field is known."""
@@ -174,12 +184,18 @@ def skill_situation(
         target=first.target,
         order=tuple(step.kind for step in cited[0].steps),
         needed=min(fact.needed or 1 for fact in facts),
-        gains=_shared(cited, first.target, domain, sign=1),
+        gains=_shared([row.change for row in cited], first.target, domain),
         rows=len(facts),
         episodes=len({fact.episode_id for fact in facts}),
         holding=measured(_before_a_success(cited, domain), cited, domain),
         cited=cited,
     )
+
+
+def net_change(fact: FeedbackFact) -> dict[str, int] | None:
+    """What an attempt changed in the inventory, what came and went left out; None where it is unknown."""
+    change = fact.delta_inventory
+    return None if change is None else {name: change[name] for name in sorted(change) if change[name]}
 
 
 def measured(predicates: Iterable[Predicate], cited: Sequence[Cited], domain: Domain) -> tuple[Holding, ...]:
@@ -236,7 +252,6 @@ def readable(state: Mapping[str, StateValue]) -> dict[str, Any]:
 
 
 def _cited(label: str, fact: FeedbackFact, domain: Domain) -> Cited:
-    change = fact.delta_inventory
     return Cited(
         label=label,
         feedback_id=fact.feedback_id,
@@ -244,7 +259,7 @@ def _cited(label: str, fact: FeedbackFact, domain: Domain) -> Cited:
         attempt=fact.attempt,
         stagnant=bool(fact.stagnant),
         state=dict(sorted(fact.state_before.items())),
-        change=None if change is None else {name: change[name] for name in sorted(change) if change[name]},
+        change=net_change(fact),
         steps=observed_steps(fact, domain) or (),
         causes=tuple(
             CauseSeen(
@@ -280,7 +295,7 @@ def _around_a_failure(
 
 def _before_a_success(cited: Sequence[Cited], domain: Domain) -> list[Predicate]:
     """Conditions worth measuring: what every row used up, the tools that all held, the stations near them."""
-    used = _shared(cited, None, domain, sign=-1)
+    used = _shared([row.used for row in cited], None, domain)
     found = [Predicate(field=f"inventory.{name}", op="ge", value=count) for name, count in used.items()]
     found += [
         Predicate(field=f"inventory.{name}", op="ge", value=1)
@@ -291,18 +306,18 @@ def _before_a_success(cited: Sequence[Cited], domain: Domain) -> list[Predicate]
     return found
 
 
-def _shared(cited: Sequence[Cited], target: str | None, domain: Domain, sign: int) -> dict[str, int]:
-    """Item -> the smallest gain (`sign` 1) or use (-1), where every row with a known change has one."""
-    changes = [row.change for row in cited if row.change is not None]
-    if not changes:
+def _shared(rows: Iterable[Mapping[str, int] | None], target: str | None, domain: Domain) -> dict[str, int]:
+    """Item -> its smallest amount, where it is above 0 in every row that is known; a `#tag` target too."""
+    known = [row for row in rows if row is not None]
+    if not known:
         return {}
-    common = {name for name in changes[0] if all(sign * change.get(name, 0) > 0 for change in changes)}
-    shared = {name: min(sign * change[name] for change in changes) for name in sorted(common)}
+    common = {name for name in known[0] if all(row.get(name, 0) > 0 for row in known)}
+    shared = {name: min(row[name] for row in known) for name in sorted(common)}
     if target is not None and target.startswith("#"):
         members = domain.expand(target)
-        total = min(sum(change.get(name, 0) for name in sorted(members)) for change in changes)
-        if sign * total > 0:
-            shared[target] = sign * total
+        total = min(sum(row.get(name, 0) for name in sorted(members)) for row in known)
+        if total > 0:
+            shared[target] = total
     return shared
 
 

@@ -1,14 +1,12 @@
 """Good candidates, each with the evidence that bears it out.
 
-`cases()` draws one of the templates below, with its wood, tool or ore exchanged for another.
-tests/mutators.py puts faults into them.
+tests/case_templates.py draws from them and from those that rest on segments; tests/mutators.py puts faults
+into them.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
-
-from hypothesis import strategies as st
 
 from warehouse.domains import load_domain
 from warehouse.entries import Entry
@@ -83,7 +81,8 @@ def fact(number: int, kind: str, target: str, before: dict[str, Any], **more: An
     """A failed attempt at `kind target`; `number` is its episode."""
     known = {"kind": kind, "target": target}
     values: dict[str, Any] = {
-        "feedback_id": derive_id("feedback", [number, kind, target]),
+        # The state is part of it, so that cases that are drawn together never speak of each other's facts.
+        "feedback_id": derive_id("feedback", [number, kind, target, before]),
         "episode_id": derive_id("episode", number),
         "attempt": number,
         **known,
@@ -124,7 +123,8 @@ def _amounts(counts: Mapping[str, int]) -> list[dict[str, Any]]:
     return [{"name": name, "count": count} for name, count in sorted(counts.items())]
 
 
-def _case(content: Any, facts: list[FeedbackFact], trigger: list[Predicate], *checks: Check) -> Case:
+def case_of(content: Any, facts: list[FeedbackFact], trigger: list[Predicate], *checks: Check) -> Case:
+    """The case of a candidate that cites all of `facts`."""
     candidate = Candidate(
         domain=DOMAIN.name,
         type="skill" if isinstance(content, SkillContent) else "remedy",
@@ -181,7 +181,7 @@ def station_remedy(wood: str, tool: str, rows: int = 2) -> Case:
         where("failure_type", "eq", "MISSING_STATION"),
         where("near.crafting_table", "eq", False),
     ]
-    return _case(RemedyContent(risk=risk, repair=repair), facts, trigger)
+    return case_of(RemedyContent(risk=risk, repair=repair), facts, trigger)
 
 
 def ingredient_remedy(wood: str, tool: str) -> Case:
@@ -207,7 +207,7 @@ def ingredient_remedy(wood: str, tool: str) -> Case:
         where("failure_type", "eq", "MISSING_INGREDIENT"),
         where("inventory.stick", "lt", 2),
     ]
-    return _case(RemedyContent(risk=risk, repair=repair), facts, trigger)
+    return case_of(RemedyContent(risk=risk, repair=repair), facts, trigger)
 
 
 def tool_remedy(ore: str) -> Case:
@@ -232,7 +232,7 @@ def tool_remedy(ore: str) -> Case:
         where("missing", "eq", tool),
         where("ypos", "le", 40),
     ]
-    return _case(RemedyContent(risk=risk, repair=repair), facts, trigger)
+    return case_of(RemedyContent(risk=risk, repair=repair), facts, trigger)
 
 
 def fuel_remedy(ore: str) -> Case:
@@ -256,7 +256,7 @@ def fuel_remedy(ore: str) -> Case:
         where("kind", "in", ("smelt",)),
         where("hunger", "gt", 4),
     ]
-    return _case(RemedyContent(risk=risk, repair=repair), facts, trigger)
+    return case_of(RemedyContent(risk=risk, repair=repair), facts, trigger)
 
 
 def stuck_remedy(wood: str) -> Case:
@@ -278,7 +278,7 @@ def stuck_remedy(wood: str) -> Case:
         where("failure_type", "eq", "NAV_STUCK"),
         where("stagnant", "eq", True),
     ]
-    return _case(RemedyContent(risk=risk, repair=repair), facts, trigger)
+    return case_of(RemedyContent(risk=risk, repair=repair), facts, trigger)
 
 
 def planks_skill(wood: str) -> Case:
@@ -297,7 +297,7 @@ def planks_skill(wood: str) -> Case:
         effects=(Amount(name=planks, count=4), Amount(name=log, count=-1)),
     )
     trigger = [where("kind", "eq", "craft"), where("target", "eq", planks)]
-    return _case(content, facts, trigger, check("inv_ge", planks, 4.0))
+    return case_of(content, facts, trigger, check("inv_ge", planks, 4.0))
 
 
 def wooden_tool_skill(wood: str, tool: str) -> Case:
@@ -321,7 +321,7 @@ def wooden_tool_skill(wood: str, tool: str) -> Case:
         effects=(Amount(name=target, count=1), Amount(name=log, count=-3)),
     )
     trigger = [where("target", "eq", target), where(f"inventory.{log}", "ge", 3)]
-    return _case(content, facts, trigger, check("inv_ge", target, 1.0), check("alive"))
+    return case_of(content, facts, trigger, check("inv_ge", target, 1.0), check("alive"))
 
 
 def log_skill(wood: str) -> Case:
@@ -336,7 +336,7 @@ def log_skill(wood: str) -> Case:
         effects=(Amount(name=target, count=3),),
     )
     trigger = [where("kind", "eq", "mine"), where("target", "eq", target)]
-    return _case(content, facts, trigger, check("inv_ge", target, 3.0))
+    return case_of(content, facts, trigger, check("inv_ge", target, 3.0))
 
 
 def ingot_skill(ore: str) -> Case:
@@ -353,26 +353,4 @@ def ingot_skill(ore: str) -> Case:
         effects=(Amount(name=target, count=3),),
     )
     trigger = [where("target", "eq", target), where("near.furnace", "eq", True)]
-    return _case(content, facts, trigger, check("inv_ge", target, 3.0), check("station_near", "furnace"))
-
-
-def templates() -> tuple[st.SearchStrategy[Case], ...]:
-    """One strategy per template; it exchanges names for others of the same sort."""
-    wood, tool = st.sampled_from(WOODS), st.sampled_from(TOOLS)
-    ore = st.sampled_from(("iron_ore", "gold_ore"))
-    return (
-        st.builds(station_remedy, wood, tool),
-        st.builds(ingredient_remedy, wood, tool),
-        st.builds(tool_remedy, st.sampled_from(sorted(LOWEST_PICKAXE))),
-        st.builds(fuel_remedy, ore),
-        st.builds(stuck_remedy, wood),
-        st.builds(planks_skill, wood),
-        st.builds(wooden_tool_skill, wood, tool),
-        st.builds(log_skill, wood),
-        st.builds(ingot_skill, ore),
-    )
-
-
-def cases() -> st.SearchStrategy[Case]:
-    """Good cases of every template."""
-    return st.one_of(*templates())
+    return case_of(content, facts, trigger, check("inv_ge", target, 3.0), check("station_near", "furnace"))

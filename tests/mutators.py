@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from tests.good_cases import DOMAIN, Case, check, step, where
+from tests.good_cases import DOMAIN, Case, check, state, step, success, where
 from warehouse.entries import Rule
+from warehouse.facts import Segment, segments
+from warehouse.grammar import yields_of
 from warehouse.ids import derive_id
 from warehouse.knowledge import Amount, Predicate, RemedyContent, Risk, Scalar, SkillContent, Step
 
@@ -65,6 +67,18 @@ def _with_risk(case: Case, **changes: Any) -> Case | None:
 def _one_fact(case: Case, random: Random, **changes: Any) -> Case:
     cited = random.choice(case.candidate.support)
     return replace(case, facts={**case.facts, cited: replace(case.facts[cited], **changes)})
+
+
+def _segment(case: Case, random: Random, least: int) -> Segment | None:
+    """One of the segments that a skill cites, if they have so many members."""
+    if _skill(case) is None:
+        return None
+    long = [each for each in segments(case.facts.values()) if len(each.members) >= least]
+    return random.choice(long) if long else None
+
+
+def _without(case: Case, *cited: str) -> Case:
+    return case.with_candidate(support=tuple(one for one in case.candidate.support if one not in cited))
 
 
 # --- V_match
@@ -139,6 +153,22 @@ def _table_not_placed(case: Case, random: Random) -> Case | None:
 def _goal_left_out(case: Case, random: Random) -> Case | None:
     steps = _steps(case)
     return None if _skill(case) is None or len(steps) < 2 else _with_steps(case, steps[:-1])
+
+
+def _swapped(case: Case, random: Random) -> Case | None:
+    """What a step needs comes after it."""
+    steps = _steps(case)
+    bound = []
+    for place in range(len(steps) - 1):
+        brings, needs = yields_of(steps[place], DOMAIN), steps[place + 1].target or ""
+        placed = steps[place].kind == "use" and place == len(steps) - 2
+        if _skill(case) is not None and (placed or brings & {needs, *DOMAIN.prerequisites(needs)}):
+            bound.append(place)
+    if not bound:
+        return None
+    place = random.choice(bound)
+    steps[place : place + 2] = [steps[place + 1], steps[place]]
+    return _with_steps(case, steps)
 
 
 def _wrong_check(case: Case, random: Random) -> Case:
@@ -298,6 +328,46 @@ def _stray_step(case: Case, random: Random) -> Case:
     return _with_steps(case, steps)
 
 
+def _outside_success(case: Case, random: Random) -> Case | None:
+    """Cites a success that no cited end takes in: after it, before a gap, or of another episode."""
+    segment = _segment(case, random, 1)
+    if segment is None:
+        return None
+    known = random.choice(
+        [
+            {"episode_id": segment.end.episode_id, "attempt": segment.end.attempt + 1},
+            {"episode_id": segment.end.episode_id, "attempt": segment.members[0].attempt - 2},
+            {"episode_id": derive_id("episode", "elsewhere"), "attempt": 0},
+        ]
+    )
+    other = replace(success(90, "craft", "bowl", state({"torch": 1}), {"bowl": 4}), **known)
+    more = replace(case, facts={**case.facts, other.feedback_id: other})
+    return more.with_candidate(support=(*case.candidate.support, other.feedback_id))
+
+
+def _middle_left_out(case: Case, random: Random) -> Case | None:
+    segment = _segment(case, random, 3)
+    return segment and _without(case, random.choice(segment.members[1:-1]).feedback_id)
+
+
+def _uncited_effect(case: Case, random: Random) -> Case | None:
+    """Claims what only the first attempt brought, and does not cite it."""
+    segment, skill = _segment(case, random, 2), _skill(case)
+    if segment is None or skill is None:
+        return None
+    first = segment.members[0]
+    item, count = max((first.delta_inventory or {}).items(), key=lambda change: change[1])
+    others = [each for each in skill.effects if each.name != item]
+    claiming = case.with_content(effects=(*others, Amount(name=item, count=count)))
+    return _without(claiming, first.feedback_id)
+
+
+def _member_without_step(case: Case, random: Random) -> Case | None:
+    """Cites an attempt of a segment that no step repeats."""
+    steps = _steps(case)
+    return _with_steps(case, steps[1:]) if _segment(case, random, 2) else None
+
+
 # --- the rest
 
 
@@ -333,13 +403,14 @@ MUTATORS: tuple[Mutator, ...] = (
     *_mutators("match", _unknown_field, _unknown_member, _bad_enum, _bad_failure_type, _unknown_value),
     *_mutators("match", _wrong_op, _wrong_type, _unsatisfiable),
     *_mutators("exec", _unknown_target, _unknown_kind, _no_such_action, _retry_first, _table_not_placed),
-    *_mutators("exec", _goal_left_out, _wrong_check),
+    *_mutators("exec", _goal_left_out, _wrong_check, _swapped),
     *_mutators("specific", _generic_trigger, _generic_note, _no_target, _only_waits),
     *_mutators("evidence", _missing_feedback, _infrastructure, _wrong_outcome, _wrong_failure_type),
     *_mutators("evidence", _unseen_missing, _other_subject, _too_much, _wrong_sign, _unseen_effect),
     *_mutators(
         "evidence", _count_too_large, _not_verified, _contradicted, _contradicted_condition, _stray_step
     ),
+    *_mutators("evidence", _outside_success, _middle_left_out, _uncited_effect, _member_without_step),
     *_mutators("repeats_action", _repeats),
     *_mutators("unsupported", _no_support),
 )

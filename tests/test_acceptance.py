@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from tests.case_templates import run, sticks_segment, tool_segment
 from tests.good_cases import (
     DOMAIN,
     Case,
+    case_of,
     check,
     fact,
     fuel_remedy,
@@ -22,7 +24,7 @@ from tests.good_cases import (
 from warehouse.acceptance import generic_faults, predicate_faults, reasons_against
 from warehouse.entries import Rule
 from warehouse.evidence import evidence_faults
-from warehouse.knowledge import Candidate, Predicate, RemedyContent, Risk, SkillContent
+from warehouse.knowledge import Amount, Candidate, Predicate, RemedyContent, Risk, SkillContent, Step
 from warehouse.platitudes import is_platitude
 
 
@@ -224,6 +226,11 @@ def faults(case: Case) -> list[str]:
     return evidence_faults(case.candidate, case.facts, DOMAIN)
 
 
+def case_steps(case: Case) -> tuple[Step, ...]:
+    assert isinstance(case.candidate.content, SkillContent)
+    return case.candidate.content.steps
+
+
 def test_every_citation_has_to_bear_the_claim_out() -> None:
     case = station_remedy("oak", "axe", rows=3)
     assert faults(case) == []
@@ -256,6 +263,53 @@ def test_an_unknown_change_shows_no_effect() -> None:
     known = case.facts[cited]
     unknown = replace(known, delta_inventory=None)
     assert any("effect" in fault for fault in evidence_faults(case.candidate, {cited: unknown}, DOMAIN))
+
+
+def test_a_skill_may_rest_on_the_last_attempts_of_a_segment() -> None:
+    case = sticks_segment("oak")
+    assert faults(case) == []
+    first = [one for one, known in case.facts.items() if known.kind == "mine"]
+    rest = tuple(one for one in case.candidate.support if one not in first)
+    without_the_first = {
+        "trigger": (*case.candidate.trigger, where("inventory.oak_log", "ge", 1)),
+        "support": rest,
+    }
+    shorter = case.with_candidate(**without_the_first).with_content(
+        steps=case_steps(case)[1:], effects=(Amount(name="oak_log", count=-1), Amount(name="stick", count=4))
+    )
+    assert faults(shorter) == []
+    assert any(
+        "oak_log ge 1 did not hold" in fault
+        for fault in faults(case.with_candidate(trigger=without_the_first["trigger"]))
+    ), "conditions are on the state before the first cited attempt"
+
+
+def test_a_skill_has_to_repeat_its_segment_in_order() -> None:
+    case = tool_segment("oak", "axe")
+    planks, sticks, table, place, axe = case_steps(case)
+    # Nothing keeps the table from being made first, but this is not what was seen.
+    assert rules(case.with_content(steps=(planks, table, sticks, place, axe))) == {"evidence"}
+    assert rules(case.with_content(steps=(planks, sticks, sticks, table, place, axe))) == set()
+
+
+def test_an_attempt_at_the_end_s_own_subgoal_may_stand_inside_a_segment() -> None:
+    gain = {"oak_planks": 4, "oak_log": -1}
+    facts = run(
+        30,
+        state({"oak_log": 3}),
+        ("craft", "oak_planks", gain),
+        ("craft", "stick", {"oak_planks": -2, "stick": 4}),
+        ("craft", "oak_planks", gain),
+    )
+    steps = tuple(step(known.kind or "", known.target) for known in facts)
+    content = SkillContent(
+        kind="craft", target="oak_planks", steps=steps, effects=(Amount(name="oak_planks", count=6),)
+    )
+    trigger = [where("target", "eq", "oak_planks"), where("inventory.oak_log", "ge", 2)]
+    case = case_of(content, facts, trigger, check("inv_ge", "oak_planks", 4.0))
+    assert rules(case) == set()
+    alone = case.with_candidate(support=(facts[0].feedback_id,))
+    assert any("oak_planks +6" in fault for fault in faults(alone)), "one attempt shows only what it brought"
 
 
 def test_a_repair_may_not_use_a_station_that_was_seen_to_be_away() -> None:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.case_templates import cases, templates, tool_segment
 from tests.good_cases import (
     DOMAIN,
     Case,
-    cases,
     fact,
     log_skill,
     planks_skill,
@@ -19,7 +19,6 @@ from tests.good_cases import (
     step,
     stuck_remedy,
     success,
-    templates,
     where,
 )
 from tests.mutators import MUTATORS, Mutator
@@ -65,8 +64,9 @@ def test_good_candidates_are_accepted(case: Case) -> None:
     assert decision.verdict == "accepted"
     (entry,) = result.store.values()
     assert entry.entry_id == case.candidate.entry_id
-    assert entry.support_episodes == len(case.facts)
-    assert entry.confidence == pytest.approx((1 + len(case.facts)) / (2 + len(case.facts)), abs=1e-6)
+    episodes = len({known.episode_id for known in case.facts.values()})
+    assert entry.support_episodes == episodes
+    assert entry.confidence == pytest.approx((1 + episodes) / (2 + episodes), abs=1e-6)
 
 
 @pytest.mark.parametrize("mutator", MUTATORS, ids=lambda mutator: mutator.name)
@@ -143,6 +143,17 @@ def test_repeats_inside_one_episode_count_once() -> None:
     )
     (entry,) = passed(both).store.values()
     assert (len(entry.support), entry.support_episodes) == (2, 1)
+
+
+def test_a_segment_is_the_evidence_of_one_episode() -> None:
+    case = tool_segment("oak", "axe")
+    (entry,) = passed(case).store.values()
+    assert (len(entry.support), entry.support_episodes) == (5, 1)
+
+
+def test_builds_are_in_the_order_in_which_the_fold_takes_them() -> None:
+    (entry,) = passed(other_episode(log_skill("oak"), 2), other_episode(log_skill("oak"), 10)).store.values()
+    assert (entry.first_build, entry.last_build) == ("b10", "b2"), "by plain names: 10 comes before 2"
 
 
 def test_too_few_episodes_do_not_support_an_entry() -> None:

@@ -310,7 +310,7 @@ def test_an_answer_that_cites_what_was_not_shown_is_logged_as_an_error(minecraft
 def test_real_traces_give_candidates_that_pass_every_rule_of_curator(traces: Path, minecraft: Domain) -> None:
     facts: dict[str, FeedbackFact] = {}
     for source in discover(traces / "voyager_questllama"):
-        frames = import_source(source, "b1", minecraft, progress=False).frames
+        frames = import_source(source, "b1", minecraft).frames
         feedback = monitor(Trace.of(frames), minecraft)
         facts |= facts_from(feedback, frames["attempts"], frames["events"], frames["episodes"])
     found = induce(facts, minecraft, RulesStandIn(minecraft), "b1")

@@ -158,6 +158,13 @@ def test_without_traces_the_sample_is_used(tmp_path: Path) -> None:
     episodes = trace_store(settings.home).scan("episodes").collect()
     assert episodes["source"].str.starts_with("sample:").all()
     assert query(settings.home, "SELECT * FROM knowledge WHERE type = 'remedy'").height >= 1
+    lineage = query(
+        settings.home,
+        "SELECT entry_id, attempt FROM knowledge_lineage "
+        "WHERE file = 'sample:pickaxe-oak-river' AND type = 'skill' ORDER BY attempt",
+    )
+    assert lineage["entry_id"].n_unique() == 1
+    assert lineage["attempt"].to_list() == [0, 1, 2, 3, 4, 5], "a skill leads to every attempt of its segment"
 
 
 def test_the_instance_keeps_the_warehouse_to_one_writer(small: Path) -> None:

@@ -8,10 +8,17 @@ from typing import Any
 import polars as pl
 import pytest
 
+from prompts.engines.rules import RulesStandIn
+from prompts.inducer import induce
 from rollouts.ingest.native import NativeImporter
 from rollouts.ingest.protocol import merge
-from rollouts.sample import sample_rows, write_sample
+from rollouts.monitor.feedback import monitor
+from rollouts.sample import BUILD, sample_rows, write_sample
+from rollouts.trace import Trace
+from warehouse.curator import curate
 from warehouse.domains import Domain
+from warehouse.facts import facts_from
+from warehouse.knowledge import SkillContent
 from warehouse.records import TRACE_TABLES
 
 TASKS = Path(__file__).resolve().parent.parent / ".." / "shared" / "tasks" / "mcu_tech_tree_70.json"
@@ -105,3 +112,26 @@ def test_it_shows_what_a_first_run_should_show(rows: dict[str, list[dict[str, An
     assert any(attempt["claimed"] and not attempt["success"] for attempt in rows["attempts"])
     assert {episode["end_reason"] for episode in rows["episodes"]} >= {"success", "death", "infrastructure"}
     assert any(tick["gui"] == "furnace" for tick in rows["ticks"])
+
+
+def test_its_longest_run_of_successes_is_one_accepted_skill(tmp_path: Path, minecraft: Domain) -> None:
+    frames = merge(NativeImporter().read(write_sample(tmp_path), BUILD, minecraft))
+    feedback = monitor(Trace.of(frames), minecraft)
+    facts = facts_from(feedback, frames["attempts"], frames["events"], frames["episodes"])
+    candidates = induce(facts, minecraft, RulesStandIn(minecraft), BUILD).candidates
+    store = curate(candidates, facts, {}, [], minecraft).store
+    [episode] = frames["episodes"].filter(source="sample:pickaxe-oak-river")["episode_id"]
+    [entry] = [entry for entry in store.values() if entry.support[0].episode_id == episode]
+    assert isinstance(entry.content, SkillContent)
+    assert [f"{step.kind} {step.target} {step.count}" for step in entry.content.steps] == [
+        "mine oak_log 3",
+        "craft oak_planks 12",
+        "craft crafting_table 1",
+        "craft stick 4",
+        "use crafting_table 1",
+        "craft wooden_pickaxe 1",
+    ]
+    assert entry.content.preconditions == (), "from nothing but trees"
+    gained = {effect.name: effect.count for effect in entry.content.effects}
+    assert gained == {"oak_planks": 3, "stick": 2, "wooden_pickaxe": 1}
+    assert (len(entry.support), entry.support_episodes) == (6, 1)

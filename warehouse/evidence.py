@@ -1,11 +1,16 @@
-"""V_evidence: does the cited feedback exist, belong to the situation, and show what is claimed?"""
+"""V_evidence: does the cited feedback exist, belong to the situation, and show what is claimed?
+
+A remedy is held against each attempt that it cites. A skill is held against segments (warehouse/facts.py): in
+each, the attempts that it cites have to be the last ones, without a gap, up to a success at what the skill is
+for, and together, as if they were one attempt, they have to show everything that it says.
+"""
 
 from collections.abc import Iterable, Mapping
 
 from warehouse.domains.model import Domain
 from warehouse.execution import order_faults
-from warehouse.facts import INFRASTRUCTURE, FeedbackFact
-from warehouse.grammar import blocks_for, check_faults, conditions_of, known_names, steps_of
+from warehouse.facts import INFRASTRUCTURE, FeedbackFact, Segment, segments
+from warehouse.grammar import blocks_for, check_faults, conditions_of, known_names, same_action, steps_of
 from warehouse.knowledge import Candidate, RemedyContent, SkillContent, Step
 from warehouse.state import check_holds, holds, value_of
 
@@ -17,16 +22,19 @@ def evidence_faults(candidate: Candidate, facts: Mapping[str, FeedbackFact], dom
     content = candidate.content
     faults = [f"no feedback {cited}" for cited in candidate.support if cited not in facts]
     cited_facts = [facts[cited] for cited in candidate.support if cited in facts]
-    for fact in cited_facts:
-        found = _situation_faults(candidate, fact, domain)
-        if isinstance(content, SkillContent):
-            found += _skill_faults(candidate, content, fact, domain)
-        else:
-            found += _remedy_faults(content, fact, domain)
-        faults += [f"{fact.feedback_id}: {fault}" for fault in found]
+    if isinstance(content, SkillContent):
+        faults += _skill_faults(candidate, content, cited_facts, domain)
+    else:
+        for fact in cited_facts:
+            found = _situation_faults(candidate, fact, domain) + _remedy_faults(content, fact, domain)
+            faults += _about(fact, found)
     return (
         faults + _out_of_reach(candidate, cited_facts, domain) + _stray_steps(candidate, cited_facts, domain)
     )
+
+
+def _about(fact: FeedbackFact, faults: Iterable[str]) -> list[str]:
+    return [f"{fact.feedback_id}: {fault}" for fault in faults]
 
 
 def _situation_faults(candidate: Candidate, fact: FeedbackFact, domain: Domain) -> list[str]:
@@ -40,13 +48,30 @@ def _situation_faults(candidate: Candidate, fact: FeedbackFact, domain: Domain) 
 
 
 def _skill_faults(
-    candidate: Candidate, content: SkillContent, fact: FeedbackFact, domain: Domain
+    candidate: Candidate, content: SkillContent, cited: list[FeedbackFact], domain: Domain
 ) -> list[str]:
-    found = []
-    if (fact.kind, fact.target) != (content.kind, content.target):
-        found.append(f"is about {fact.kind} {fact.target}, not {content.kind} {content.target}")
-    if fact.y is not True:
-        found.append("is no success")
+    found: list[str] = []
+    action = (content.kind, content.target)
+    for fact in cited:
+        if fact.y is not True:
+            found += _about(fact, [*_situation_faults(candidate, fact, domain), "is no success"])
+    for segment in segments(cited):
+        ends = [place for place, subgoal in enumerate(segment.subgoals, 1) if subgoal == action]
+        cut = ends[-1] if ends else 0
+        for fact in segment.members[cut:]:
+            what = f"is about {fact.kind} {fact.target}, not {content.kind} {content.target}"
+            found += _about(fact, [f"{what}, and in no cited segment that ends there"])
+        if cut:
+            shown = Segment(segment.members[:cut])
+            found += _about(shown.end, _segment_faults(candidate, content, shown, domain))
+    return found
+
+
+def _segment_faults(
+    candidate: Candidate, content: SkillContent, segment: Segment, domain: Domain
+) -> list[str]:
+    fact = segment.joined
+    found = _situation_faults(candidate, fact, domain)
     if content.count > _shown_count(content, fact, domain):
         found.append(f"does not show {content.count} of {content.target}")
     for effect in content.effects:
@@ -59,7 +84,34 @@ def _skill_faults(
             continue  # V_exec's matter
         if check_holds(check, fact.state_after, domain) is False:
             found.append(f"ends in a state that does not pass {check.type} {check.name} {check.value}")
+    return found + _not_repeated(content, segment, domain)
+
+
+def _not_repeated(content: SkillContent, segment: Segment, domain: Domain) -> list[str]:
+    """Attempts of a longer segment that no step repeats, in the order of the segment.
+
+    Without them the skill would claim what they brought, and leave out how.
+    """
+    if len(segment.members) == 1:
+        return []
+    found, place = [], 0
+    for member in segment.members:
+        later = range(place, len(content.steps))
+        repeats = [each for each in later if _repeats(content.steps[each], member, domain)]
+        if repeats:
+            place = repeats[0]
+        else:
+            found.append(f"attempt {member.attempt}, {member.kind} {member.target}, has no step in its place")
     return found
+
+
+def _repeats(step: Step, member: FeedbackFact, domain: Domain) -> bool:
+    """Whether a step does what an attempt was for, or something that was seen to be done in it."""
+    action = (step.kind, step.target)
+    done = [(member.kind, member.target)]
+    for seen in member.steps:
+        done.append((domain.kind_of(seen.kind, seen.name or "") if seen.kind else step.kind, seen.name))
+    return any(same_action(action, each, domain) or same_action(each, action, domain) for each in done)
 
 
 def _remedy_faults(content: RemedyContent, fact: FeedbackFact, domain: Domain) -> list[str]:

@@ -1,9 +1,11 @@
 """What one piece of feedback says, as Curator and Inducer read it: the attempt, its outcome, what was
-missing, the states around it and the steps that were seen to be done.
+missing, the states around it and the steps that were seen to be done; and the segments of successes that a
+skill is drawn from.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -93,6 +95,106 @@ class FeedbackFact:
             stagnant=self.stagnant,
         )
         return {**self.state_before, **shown}
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Consecutive successes of one episode, in order and at least one, each at another subgoal than the next.
+
+    An attempt at the subgoal of the one before it begins a segment of its own: four successes at one thing
+    are four ways to get it and not one way with four parts.
+    """
+
+    members: tuple[FeedbackFact, ...]
+
+    @property
+    def end(self) -> FeedbackFact:
+        """The last attempt, which says what the segment reached."""
+        return self.members[-1]
+
+    @property
+    def feedback_ids(self) -> tuple[str, ...]:
+        """Of all members, in order."""
+        return tuple(member.feedback_id for member in self.members)
+
+    @property
+    def subgoals(self) -> tuple[tuple[str | None, str | None], ...]:
+        """(kind, target) of all members, in order."""
+        return tuple((member.kind, member.target) for member in self.members)
+
+    @cached_property
+    def joined(self) -> FeedbackFact:
+        """The segment as if it were one attempt at its end's subgoal; of one member, that member.
+
+        It starts in the state before the first member and ends in the one after the last; its change of the
+        inventory is Δv = Σ Δv_i, null as soon as one Δv_i is unknown; an item whose changes cancel stays, as
+        0. Its steps are the members' in order, the subgoal itself where nothing was seen of how it was done.
+        Everything else is the end's, its id too.
+        """
+        if len(self.members) == 1:
+            return self.end
+        subgoal = {"kind": self.end.kind, "target": self.end.target}
+        return replace(
+            self.end,
+            causes=tuple(cause for member in self.members for cause in member.causes),
+            state_before=MappingProxyType({**self.members[0].state_before, **subgoal}),
+            delta_inventory=self._change(),
+            steps=tuple(step for member in self.members for step in _steps_or_subgoal(member)),
+        )
+
+    @cached_property
+    def drawn(self) -> Mapping[str, int] | None:
+        """Item -> how many of those held before the segment it uses up, at least 1; null where a change is
+        unknown.
+
+        That is max over k of -(Δv_1 + … + Δv_k): what an earlier member made is no draw on what was held,
+        and what a later one makes comes too late to spare it.
+        """
+        so_far: dict[str, int] = {}
+        lowest: dict[str, int] = {}
+        for member in self.members:
+            if member.delta_inventory is None:
+                return None
+            for item, change in member.delta_inventory.items():
+                so_far[item] = so_far.get(item, 0) + change
+                lowest[item] = min(lowest.get(item, 0), so_far[item])
+        return MappingProxyType({item: -lowest[item] for item in sorted(lowest) if lowest[item] < 0})
+
+    def _change(self) -> Mapping[str, int] | None:
+        total: dict[str, int] = {}
+        for member in self.members:
+            if member.delta_inventory is None:
+                return None
+            for item, change in member.delta_inventory.items():
+                total[item] = total.get(item, 0) + change
+        return MappingProxyType({item: total[item] for item in sorted(total)})
+
+
+def segments(facts: Iterable[FeedbackFact]) -> tuple[Segment, ...]:
+    """Every success among `facts` in exactly one segment, ordered by (episode, attempt).
+
+    A segment is as long as it can be: it breaks at a failure, at an undecided attempt, at one that is not
+    among `facts`, and between two attempts whose subgoals are the same or not known to differ.
+    """
+    runs: list[list[FeedbackFact]] = []
+    for fact in sorted(facts, key=lambda fact: (fact.episode_id, fact.attempt)):
+        if fact.y is not True:
+            continue
+        if runs and _goes_on(runs[-1][-1], fact):
+            runs[-1].append(fact)
+        else:
+            runs.append([fact])
+    return tuple(Segment(tuple(run)) for run in runs)
+
+
+def _goes_on(one: FeedbackFact, other: FeedbackFact) -> bool:
+    known = one.kind is not None and other.kind is not None
+    following = one.episode_id == other.episode_id and one.attempt + 1 == other.attempt
+    return following and known and (one.kind, one.target) != (other.kind, other.target)
+
+
+def _steps_or_subgoal(fact: FeedbackFact) -> tuple[ObservedStep, ...]:
+    return fact.steps or (ObservedStep(fact.kind or "", fact.target, fact.needed or 1),)
 
 
 def facts_from(

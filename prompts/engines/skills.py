@@ -59,11 +59,13 @@ def _preconditions(
     situation: SkillSituation, steps: tuple[Step, ...], facts: Domain
 ) -> tuple[Predicate, ...]:
     """Of what was measured before the successes: what they used up, the tool that their mining needs, the
-    station that their crafting and smelting needs."""
+    station that their crafting and smelting needs; none of it where the steps themselves bring it first."""
     tools: set[str] = set()
+    made: set[str] = set()
     for step in steps:
-        if step.kind == "mine" and step.target is not None:
-            tools |= facts.fit_tools(step.target)
+        fit = facts.fit_tools(step.target) if step.kind == "mine" and step.target else frozenset()
+        tools |= frozenset() if fit & made else fit
+        made |= facts.expand(step.target or "") if step.kind == "craft" else frozenset()
     measured = {each.predicate.field: each.predicate for each in situation.holding}
     wanted = {f"near.{station}" for station in _stations(steps, facts)}
     at_hand = sorted(
