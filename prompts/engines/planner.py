@@ -1,0 +1,314 @@
+"""The stand-in as planner and adaptor: A STAND-IN FOR A LANGUAGE MODEL with flawed prior knowledge.
+
+It reads the goal's words, plans backwards from what they ask for (prompts/engines/chain.py), and writes the
+first twelve steps. It sees its beliefs and the request's situation, and nothing of the world's rules around
+them. As adaptor it plans on from the state as it is; where no remedy speaks of what failed, it tries the same
+again after walking about, as somebody would who does not know what was wrong.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from prompts.engines.beliefs import Beliefs, Heights, Timeouts
+from prompts.engines.chain import Chain
+from prompts.engines.errands import NoWayError
+from prompts.engines.guidance import OBTAINING, Action, Guidance, product_of, speaks_of
+from prompts.plan_responses import LABEL_LENGTH, MAX_SUBGOALS
+from prompts.planning import Goal, PlanSituation, RepairSituation
+from warehouse.domains import Domain
+from warehouse.grammar import known_names
+from warehouse.knowledge import Check, Step
+
+_STAYS: Final = frozenset({"craft", "smelt", "wait"})
+_TAIL: Final = re.compile(r"\s(?:from|in|into|with|without|using|at|on|onto|to|near|for|by)\s")
+_COUNT: Final = re.compile(r"^(?:\d+|an?|the)\s+")
+_STAY: Final = Step(kind="wait", target=None, checks=(Check(type="alive"),))
+_LOOK_AROUND: Final = Step(kind="move", target=None, checks=(Check(type="path_clear"),))
+
+
+class Planned(NamedTuple):
+    """A step, and the labels of the knowledge that it was planned with."""
+
+    step: Step
+    labels: tuple[str, ...] = ()
+
+
+class Reading(NamedTuple):
+    """What a goal's words say: the kind of action they begin with, its object, and where to do it."""
+
+    kind: str | None
+    object: str | None
+    place: str | None
+
+
+def read_goal(goal: Goal, facts: Domain) -> Reading:
+    """The words by the vocabulary of the copy. "Wash a … in a cauldron" has a place, "get" has no kind."""
+    words = re.sub(r"\s+", " ", goal.text.replace("_", " ")).strip().rstrip(".").lower()
+    verb, _, rest = words.partition(" ")
+    head, *tails = _TAIL.split(f"{rest} ")
+    kind = facts.kind_of(verb, _COUNT.sub("", head.strip()))
+    places = (_named(tail, "use", facts) for tail in tails)
+    return Reading(
+        kind,
+        _named(head, kind, facts),
+        next((each for each in places if each in facts.stations | facts.entities), None),
+    )
+
+
+def plan_for(situation: PlanSituation, beliefs: Beliefs, timeouts: Timeouts) -> dict[str, Any]:
+    """The answer to a planner's request, as JSON data."""
+    guidance = Guidance(beliefs, situation.skills, situation.remedies)
+    draft = _Draft(situation, beliefs, guidance, timeouts)
+    return {
+        "plan_id": "p_1",
+        "subgoals": [draft.subgoal(each, f"sg_{at:03d}") for at, each in enumerate(draft.steps(), 1)],
+        "global_constraints": [],
+    }
+
+
+def repair_for_plan(situation: RepairSituation, beliefs: Beliefs, timeouts: Timeouts) -> dict[str, Any]:
+    """The answer to an adaptor's request, as JSON data."""
+    failing, failure = _what_failed(situation)
+    remedies = (*situation.temporary, *situation.remedies)
+    guidance = Guidance(beliefs, situation.skills, remedies, failing, failure)
+    draft = _Draft(situation, beliefs, guidance, timeouts)
+    steps = draft.steps()
+    if failing is not None and failure is not None and not _is_answered(failing, remedies, guidance):
+        steps = [Planned(_LOOK_AROUND), *steps][:MAX_SUBGOALS]
+    ids = {entry.entry_id[:LABEL_LENGTH] for entry in remedies}
+    suffix: list[dict[str, Any]] = []
+    for at, planned in enumerate(steps, 1):
+        subgoal = draft.subgoal(planned, f"r{situation.repair}_{at:03d}")
+        source = next((label for label in subgoal["knowledge"] if label in ids), None)
+        suffix.append({**subgoal, "repair_source": source})
+    used = dict.fromkeys(label for each in suffix for label in each["knowledge"] if label in ids)
+    return {
+        "plan_id": f"p_{situation.repair + 1}",
+        "kept_prefix": list(situation.kept_ids),
+        "repaired_suffix": suffix,
+        "active_remedies_used": list(used),
+    }
+
+
+class _Draft:
+    """A plan in the making, for one situation."""
+
+    def __init__(
+        self, situation: PlanSituation, beliefs: Beliefs, guidance: Guidance, timeouts: Timeouts
+    ) -> None:
+        self._situation = situation
+        self._beliefs = beliefs
+        self._guidance = guidance
+        self._timeouts = timeouts
+        state = situation.state
+        near = _members(state, "near") & guidance.facts.stations
+        self._chain = Chain(guidance, _held(state), near, _standing(situation, guidance.facts))
+
+    def steps(self) -> list[Planned]:
+        """The first steps to the goal, at least one and at most `MAX_SUBGOALS`."""
+        self._reach(self._situation.goal)
+        planned = [Planned(step, self._chain.labels_of(step)) for step in self._chain.steps]
+        planned = self._with_heights(self._with_insertions(planned))
+        return planned[:MAX_SUBGOALS] or [Planned(_STAY)]
+
+    def subgoal(self, planned: Planned, subgoal_id: str) -> dict[str, Any]:
+        """A step as the plan schema has it."""
+        step, labels = planned
+        facts = self._guidance.facts
+        failures = sum(
+            row.y is False and (row.kind, row.target) == (step.kind, step.target)
+            for row in self._situation.recent
+        )
+        efforts = facts.block_effort if step.kind == "mine" else facts.entity_effort
+        far = [efforts[name] for name in known_names(step.target or "", facts) if name in efforts]
+        checks = step.checks or (_shows(step, facts),)
+        return {
+            "subgoal_id": subgoal_id,
+            "condition": _in_words(step),
+            "task_kind": step.kind,
+            "target": step.target,
+            "count": step.count,
+            "executor_hint": self._situation.executors[0],
+            "mode": "stay" if step.kind in _STAYS else "move",
+            "timeout_s": self._timeouts.of(
+                step.kind, step.count, min(far, default=0.0) if step.kind in OBTAINING else 0.0, failures
+            ),
+            "checks": [{"type": each.type, "name": each.name, "value": each.value} for each in checks],
+            "rationale": "as was learnt" if labels else "as far as I know",
+            "knowledge": list(labels),
+        }
+
+    def _reach(self, goal: Goal) -> None:
+        reading = read_goal(goal, self._guidance.facts)
+        if reading.kind == "use" and reading.object is not None:
+            self._use(goal, reading.object, reading.place)
+            return
+        wanted = list(goal.any_of) or [name for name in (self._item_of(reading),) if name]
+        for name in wanted:
+            try:
+                self._chain.obtain(name, goal.count)
+            except NoWayError:
+                continue
+            return
+        if wanted:
+            self._chain.try_directly(wanted[0])
+
+    def _item_of(self, reading: Reading) -> str | None:
+        if reading.kind is None or reading.object is None:
+            return None
+        return product_of(Step(kind=reading.kind, target=reading.object), self._guidance.facts)
+
+    def _use(self, goal: Goal, target: str, place: str | None) -> None:
+        """Something that is done with a thing, where the words say: the thing in hand, and there."""
+        facts = self._guidance.facts
+        if facts.expand(target):
+            try:
+                self._chain.have(target)
+            except NoWayError:
+                self._chain.try_directly(target)
+        if place in facts.stations:
+            self._chain.append(
+                Step(kind="move", target=place, checks=(Check(type="station_near", name=place),))
+            )
+        elif place is not None:
+            self._chain.append(Step(kind="move", target=place, checks=(Check(type="path_clear"),)))
+        shown = goal.any_of[0] if goal.any_of else target
+        checks: tuple[Check, ...] = (Check(type="alive"),)
+        if facts.expand(shown):
+            checks = (Check(type="inv_ge", name=shown, value=float(goal.count)),)
+        self._chain.append(Step(kind="use", target=target, checks=checks))
+
+    def _with_insertions(self, planned: list[Planned]) -> list[Planned]:
+        """The steps that remedies put before the actions they are about, unless they are taken anyway."""
+        for insertion in self._guidance.insertions:
+            at = self._first(insertion.before, planned)
+            if at is None:
+                continue
+            taken = {(step.kind, step.target) for step, _ in planned[:at] if step.kind in OBTAINING}
+            new = [
+                Planned(step, (insertion.label,))
+                for step in insertion.steps
+                if (step.kind, step.target) not in taken
+            ]
+            about = Planned(planned[at].step, tuple(dict.fromkeys((insertion.label, *planned[at].labels))))
+            planned = [*planned[:at], *new, about, *planned[at + 1 :]]
+        return planned
+
+    def _first(self, action: Action, planned: list[Planned]) -> int | None:
+        facts = self._guidance.facts
+        fits = (
+            at for at, (step, _) in enumerate(planned) if speaks_of(action, (step.kind, step.target), facts)
+        )
+        return next(fits, None)
+
+    def _with_heights(self, planned: list[Planned]) -> list[Planned]:
+        """The way down (or up) to where something is believed to be found, before it is mined."""
+        height = self._situation.state.get("ypos")
+        y = float(height) if isinstance(height, int | float) else None
+        placed: list[Planned] = []
+        for each in planned:
+            known = self._heights_of(each.step)
+            if known is not None and (y is None or y > known.highest):
+                y = known.highest
+                placed.append(Planned(_climb("ypos_le", y)))
+            elif known is not None and y is not None and y < known.lowest:
+                y = known.lowest
+                placed.append(Planned(_climb("ypos_ge", y)))
+            placed.append(each)
+        return placed
+
+    def _heights_of(self, step: Step) -> Heights | None:
+        if step.kind != "mine":
+            return None
+        heights = self._beliefs.heights
+        known = [
+            heights[name] for name in known_names(step.target or "", self._guidance.facts) & heights.keys()
+        ]
+        return min(known, default=None)
+
+
+def _what_failed(situation: RepairSituation) -> tuple[Action | None, str | None]:
+    """The action that the last attempt failed at, and how; nothing where it did not fail."""
+    last = situation.recent[-1] if situation.recent else None
+    if last is None or last.y is not False or last.kind is None:
+        return None, None
+    return (last.kind, last.target), last.failure_type
+
+
+def _is_answered(failing: Action, remedies: Iterable[Any], guidance: Guidance) -> bool:
+    """Whether some knowledge says what to do about the action that failed."""
+    if any(speaks_of(insertion.before, failing, guidance.facts) for insertion in guidance.insertions):
+        return True
+    return any(
+        speaks_of((entry.content.risk.kind or "", entry.content.risk.target), failing, guidance.facts)
+        and entry.content.category in ("missing_prerequisite", "generic")
+        for entry in remedies
+    )
+
+
+def _standing(situation: PlanSituation, facts: Domain) -> frozenset[str]:
+    """Stations that can be gone back to: those in view, and those that this episode has put somewhere; not
+    one that the last attempt failed to get back to."""
+    placed = {row.target for row in situation.recent if row.kind == "use" and row.y}
+    lost: set[str | None] = set()
+    if isinstance(situation, RepairSituation):
+        kept = situation.plan[: situation.kept]
+        placed |= {step.target for step in kept if step.kind == "use" and step.standing == "done"}
+        failing, _ = _what_failed(situation)
+        lost = {failing[1]} if failing is not None and failing[0] == "move" else set()
+    names = {name for name in placed - lost if name}
+    return facts.stations & (names | (_members(situation.state, "seen") - lost))
+
+
+def _held(state: Mapping[str, Any]) -> dict[str, int]:
+    return {
+        field.partition(".")[2]: int(value)
+        for field, value in sorted(state.items())
+        if field.startswith("inventory.") and not field.endswith(".*") and value
+    }
+
+
+def _members(state: Mapping[str, Any], family: str) -> frozenset[str]:
+    return frozenset(
+        field.partition(".")[2]
+        for field, value in state.items()
+        if field.startswith(f"{family}.") and value is True
+    )
+
+
+def _named(phrase: str, kind: str | None, facts: Domain) -> str | None:
+    if kind is None or facts.kinds[kind] == "none":
+        return None
+    reading = facts.read_target(_COUNT.sub("", phrase.strip()), kind)
+    return None if reading is None else reading.target
+
+
+def _climb(check: str, y: float) -> Step:
+    return Step(kind="move", target=None, checks=(Check(type=check, value=y),))
+
+
+def _shows(step: Step, facts: Domain) -> Check:
+    """A check for a step that came without one: what the state after it can best tell of it."""
+    target = step.target or ""
+    if step.kind in OBTAINING:
+        return Check(type="inv_ge", name=product_of(step, facts), value=float(step.count))
+    if step.kind in ("use", "move") and target in facts.stations:
+        return Check(type="station_near", name=target)
+    if step.kind == "use" and facts.expand(target):
+        return Check(type="inv_ge", name=target, value=1.0)
+    return Check(type="path_clear" if step.kind == "move" else "alive")
+
+
+def _in_words(step: Step) -> str:
+    if step.target is not None:
+        return (
+            f"{step.kind} {step.count} {step.target}"
+            if step.kind in OBTAINING
+            else f"{step.kind} {step.target}"
+        )
+    wanted = step.checks[0] if step.checks else None
+    if wanted is not None and wanted.value is not None:
+        way = "down" if wanted.type == "ypos_le" else "up"
+        return f"{step.kind} {way} to y {wanted.value:.0f}"
+    return f"{step.kind} until {wanted.type}" if wanted is not None else step.kind

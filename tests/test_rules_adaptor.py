@@ -1,0 +1,145 @@
+"""The stand-in as adaptor: it takes what speaks of the failure, and tries again where nothing does.
+`step_of`, `seen` and `repair_of` serve the other tests of planning too."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from prompts.engines.rules import RulesStandIn
+from prompts.plan_responses import RepairResponse
+from prompts.planning import Goal, PlanStep, RepairSituation, Seen
+from tests.test_inducer import failure, state
+from tests.test_rules_planner import (
+    HERE,
+    answered,
+    goal_of,
+    learnt,
+    plan_of,
+    situation,
+    station_remedy,
+    without_table,
+    words,
+)
+from warehouse.domains import Domain
+from warehouse.entries import Entry
+from warehouse.state import flatten_state
+
+
+def step_of(subgoal_id: str, kind: str, target: str | None, standing: str) -> PlanStep:
+    return PlanStep.model_validate(
+        {
+            "subgoal_id": subgoal_id,
+            "kind": kind,
+            "target": target,
+            "count": 1,
+            "checks": (),
+            "standing": standing,
+            "holds_now": None,
+        }
+    )
+
+
+def seen(kind: str, target: str | None, failure_type: str | None) -> Seen:
+    return Seen(
+        attempt=3,
+        kind=kind,
+        target=target,
+        needed=1,
+        y=failure_type is None,
+        failure_type=failure_type or "NONE",
+        missing=(),
+        causes=(),
+        progress=0.0,
+        stagnant=False,
+        change={},
+        evidence=None,
+    )
+
+
+def repair_of(
+    goal: Goal, plan: Sequence[PlanStep], kept: int, failed: Seen, held: Mapping[str, int], **changes: Any
+) -> RepairSituation:
+    flat = flatten_state({**state(held), **HERE})
+    return RepairSituation(
+        domain="minecraft",
+        goal=goal,
+        state=flat,
+        calls_left=7,
+        plan=tuple(plan),
+        kept=kept,
+        repair=1,
+        recent=(failed,),
+        **changes,
+    )
+
+
+def test_a_repair_takes_the_temporary_remedy(minecraft: Domain) -> None:
+    engine, remedy = without_table(minecraft, "stone_axe"), station_remedy(minecraft)
+    plan = [step_of("sg_001", "mine", "stone", "done"), step_of("sg_002", "craft", "stone_axe", "failed")]
+    asked = repair_of(
+        goal_of("stone_axe"),
+        plan,
+        1,
+        seen("craft", "stone_axe", "MISSING_STATION"),
+        {"cobblestone": 3, "stick": 2, "oak_planks": 4},
+        temporary=(remedy,),
+    )
+    value = answered(engine, asked, minecraft).value
+    assert isinstance(value, RepairResponse)
+    assert value.kept_prefix == ("sg_001",)
+    assert value.active_remedies_used == (remedy.entry_id[:8],)
+    assert words(value.repaired_suffix) == [
+        "craft crafting_table 1",
+        "use crafting_table 1",
+        "craft stone_axe 1",
+    ]
+    assert value.repaired_suffix[-1].repair_source == remedy.entry_id[:8]
+    assert plan_of(engine, asked, minecraft)
+
+
+def stuck_remedy(domain: Domain) -> Entry:
+    return learnt(domain, failure("mine", "oak_log", "NAV_STUCK", before=state({}, near=[])))
+
+
+def test_being_stuck_is_cleared_where_one_is_stuck_and_nowhere_else(minecraft: Domain) -> None:
+    engine, remedy = RulesStandIn(minecraft), stuck_remedy(minecraft)
+    goal = goal_of("oak_log", text="Chop an oak log")
+    plan = [step_of("sg_001", "mine", "oak_log", "failed")]
+    asked = repair_of(goal, plan, 0, seen("mine", "oak_log", "NAV_STUCK"), {}, temporary=(remedy,))
+    subgoals = plan_of(engine, asked, minecraft)
+    assert words(subgoals) == ["move None 1", "mine oak_log 1"]
+    assert subgoals[0].checks[0].type == "path_clear"
+    assert subgoals[0].knowledge == (remedy.entry_id[:8],)
+    assert words(plan_of(engine, situation(goal, remedies=(remedy,)), minecraft)) == ["mine oak_log 1"]
+
+
+def test_without_a_remedy_it_looks_about_and_tries_again_for_longer(minecraft: Domain) -> None:
+    engine = without_table(minecraft, "stone_axe")
+    plan = [step_of("sg_001", "craft", "stone_axe", "failed")]
+    held = {"cobblestone": 3, "stick": 2}
+    asked = repair_of(goal_of("stone_axe"), plan, 0, seen("craft", "stone_axe", "MISSING_STATION"), held)
+    subgoals = plan_of(engine, asked, minecraft)
+    assert words(subgoals) == ["move None 1", "craft stone_axe 1"]
+    [before] = plan_of(engine, situation(goal_of("stone_axe"), held), minecraft)
+    assert subgoals[1].timeout_s > before.timeout_s
+
+
+def test_a_plan_that_is_used_up_is_gone_on_with(minecraft: Domain) -> None:
+    plan = [step_of("sg_001", "use", "crafting_table", "done"), step_of("sg_002", "mine", "stone", "done")]
+    asked = repair_of(
+        goal_of("stone_axe"), plan, 2, seen("mine", "stone", None), {"cobblestone": 3, "stick": 2}
+    )
+    assert words(plan_of(RulesStandIn(minecraft), asked, minecraft)) == [
+        "move crafting_table 1",
+        "craft stone_axe 1",
+    ]
+
+
+def test_a_station_that_could_not_be_got_back_to_is_made_anew(minecraft: Domain) -> None:
+    plan = [
+        step_of("sg_001", "use", "crafting_table", "done"),
+        step_of("sg_002", "move", "crafting_table", "failed"),
+    ]
+    failed = seen("move", "crafting_table", "TARGET_NOT_FOUND")
+    held = {"cobblestone": 3, "stick": 2, "oak_planks": 4}
+    asked = repair_of(goal_of("stone_axe"), plan, 1, failed, held)
+    assert "craft crafting_table 1" in words(plan_of(RulesStandIn(minecraft), asked, minecraft))
