@@ -1,8 +1,8 @@
 """Made-up trajectories in the trace contract, for measuring Monitor.
 
-They look like play: walking with pauses, mining while standing, stretches of being stuck, GUIs that stay open,
-damage, a few deaths; attempts of about 1,000 ticks, four to twelve of them an episode. One file of ticks is
-made at a time from (seed, file number), so the same call gives the same files.
+They look like play: walking with pauses, mining while standing, stretches of being stuck, GUIs that stay
+open, damage, a few deaths; attempts of about 1,000 ticks, four to twelve of them an episode. One file of
+ticks is made at a time from (seed, file number), so the same call gives the same files.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ from rich.progress import track
 
 from warehouse.domains import Domain
 from warehouse.ids import derive_id
-from warehouse.records import TRACE_TABLES, arrange
+from warehouse.records import TRACE_TABLES, arrange, empty
 from warehouse.shards import ROW_GROUP, ZSTD_LEVEL, replacing
 from warehouse.vocabulary import GUIS, OBSERVABLES
 
@@ -39,7 +39,9 @@ Numbers = np.ndarray[Any, np.dtype[Any]]
 
 def make_files(folder: Path, ticks: int, files: int, domain: Domain) -> dict[str, list[Path]]:
     """The files of about `ticks` ticks below `folder`, by table; made once, then only listed."""
-    paths = {table: [folder / table / f"{number:02d}.parquet" for number in range(files)] for table in TRACE_TABLES}
+    paths = {
+        table: [folder / table / f"{number:02d}.parquet" for number in range(files)] for table in TRACE_TABLES
+    }
     for number in track(range(files), description=f"making {ticks:,} ticks"):
         if all(paths[table][number].exists() for table in TRACE_TABLES):
             continue
@@ -83,7 +85,9 @@ def _cut(lengths: Numbers, total: int) -> Numbers:
     return cut[cut > 0]
 
 
-def _ticks(rows: Numbers, attempts: pl.DataFrame, episode_start: Numbers, random: np.random.Generator) -> pl.DataFrame:
+def _ticks(
+    rows: Numbers, attempts: pl.DataFrame, episode_start: Numbers, random: np.random.Generator
+) -> pl.DataFrame:
     count = len(rows)
     tick = np.arange(count) - episode_start[rows]
     stretches = _cut(random.geometric(1 / STRETCH_TICKS, count // STRETCH_TICKS * 2 + 50), count)
@@ -98,7 +102,9 @@ def _ticks(rows: Numbers, attempts: pl.DataFrame, episode_start: Numbers, random
 
     def along(step: Numbers, start: Numbers | float) -> pl.Series:
         gone = np.cumsum(step)
-        return pl.Series(start + gone - np.repeat(gone[first], np.diff(np.append(first, count))), dtype=pl.Float32)
+        return pl.Series(
+            start + gone - np.repeat(gone[first], np.diff(np.append(first, count))), dtype=pl.Float32
+        )
 
     died_at = np.where(random.random(len(first)) < 0.05, random.integers(2000, 5000, len(first)), 1 << 30)
     died_at = np.repeat(died_at, np.diff(np.append(first, count)))
@@ -170,13 +176,28 @@ def _small_tables(attempts: pl.DataFrame, random: np.random.Generator, domain: D
             ),
         ),
         "attempts": _complete("attempts", full),
-        "events": _complete("events", _scattered(attempts, 3, random).with_columns(
-            kind=pl.lit("counter"), name=pl.lit("mine_block:stone"), count=pl.lit(1))),
-        "sightings": _complete("sightings", _scattered(attempts, 3, random).with_columns(
-            kind=pl.lit("block"), name=pl.lit("iron_ore"), distance=pl.lit(9.0),
-            in_reach=pl.col("tick") % 5 == 0, visible=pl.lit(True))),
-        "inventory_changes": _complete("inventory_changes", _scattered(attempts, 4, random).with_columns(
-            item=pl.lit("cobblestone"), delta=pl.lit(1), count=pl.lit(1))),
+        "events": _complete(
+            "events",
+            _scattered(attempts, 3, random).with_columns(
+                kind=pl.lit("counter"), name=pl.lit("mine_block:stone"), count=pl.lit(1)
+            ),
+        ),
+        "sightings": _complete(
+            "sightings",
+            _scattered(attempts, 3, random).with_columns(
+                kind=pl.lit("block"),
+                name=pl.lit("iron_ore"),
+                distance=pl.lit(9.0),
+                in_reach=pl.col("tick") % 5 == 0,
+                visible=pl.lit(True),
+            ),
+        ),
+        "inventory_changes": _complete(
+            "inventory_changes",
+            _scattered(attempts, 4, random).with_columns(
+                item=pl.lit("cobblestone"), delta=pl.lit(1), count=pl.lit(1)
+            ),
+        ),
     }
 
 
@@ -195,6 +216,4 @@ def _scattered(attempts: pl.DataFrame, most: int, random: np.random.Generator) -
 
 def _complete(table: str, frame: pl.DataFrame) -> pl.DataFrame:
     """`frame` with the table's other columns as nulls, in its order."""
-    from warehouse.records import empty
-
     return arrange(table, pl.concat([empty(table), frame], how="diagonal_relaxed"))

@@ -1,6 +1,6 @@
 """A trace: the tables of the trace contract that belong together, as frames."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -22,11 +22,34 @@ class Trace:
 
     @classmethod
     def of(cls, frames: Mapping[str, pl.DataFrame]) -> Self:
-        """A trace from frames by table name; a table that is absent is empty."""
+        """A trace from frames by table name; a table that is absent is empty.
+
+        Where an attempt begins at the tick at which the one before it ended, its row comes second.
+        """
+        given = dict(frames)
+        if "ticks" in given:
+            given["ticks"] = given["ticks"].sort("attempt", maintain_order=True)
         return cls(
-            **{name: arrange(name, frames[name]) if name in frames else empty(name) for name in TRACE_TABLES}
+            **{name: arrange(name, given[name]) if name in given else empty(name) for name in TRACE_TABLES}
         )
 
     def frames(self) -> dict[str, pl.DataFrame]:
         """The frames by table name."""
         return {name: getattr(self, name) for name in TRACE_TABLES}
+
+
+@dataclass(frozen=True)
+class LazyTrace:
+    """A trace that is not read yet: every table but the ticks as one query, the ticks as several.
+
+    Each query's rows are in stored order. An episode's ticks are in one of the tick queries only, as in the
+    shards that the trace store writes.
+    """
+
+    tables: Mapping[str, pl.LazyFrame]
+    ticks: Sequence[pl.LazyFrame]
+
+    def without_ticks(self) -> Trace:
+        """The trace, read, as if it had no ticks."""
+        names = [name for name in TRACE_TABLES if name != "ticks" and name in self.tables]
+        return Trace.of(dict(zip(names, pl.collect_all(self.tables[name] for name in names), strict=True)))

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.good_cases import DOMAIN, cases, check, step, stored, where
+from tests.case_templates import cases
+from tests.good_cases import DOMAIN, check, step, stored, where
 from warehouse.conflicts import ConflictIndex, conflict, replaced_action
 from warehouse.curator import curate
 from warehouse.entries import Entry

@@ -174,7 +174,7 @@ class TestStuck:
         ],
     )
     def test_not_otherwise(self, otherwise: Row, minecraft: Domain) -> None:
-        told = {"kind": "move", "target": None, "path": stand(200), "ticks": MOVING} | otherwise
+        told: Row = {"kind": "move", "target": None, "path": stand(200), "ticks": MOVING} | otherwise
         assert "NAV_STUCK" not in types(judge(Try(**told), minecraft))
 
 

@@ -6,7 +6,7 @@ from rollouts.monitor.said_causes import DIRECT
 from tests.monitor_scenes import Row, Try, judge, judged, says, scene, sees, types
 from warehouse.domains import Domain
 
-CRAFT = {"kind": "craft", "target": "stick"}
+CRAFT: Row = {"kind": "craft", "target": "stick"}
 
 
 @pytest.mark.parametrize(("signal", "failure_type"), DIRECT.items())

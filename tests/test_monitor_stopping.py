@@ -29,7 +29,8 @@ def test_a_claim_that_the_inventory_contradicts(signal: str, minecraft: Domain) 
     ],
 )
 def test_not_otherwise(otherwise: Row, minecraft: Domain) -> None:
-    row = judge(Try(**({"needed": 3, "claimed": True, "events": [CLAIM]} | otherwise)), minecraft)
+    told: Row = {"needed": 3, "claimed": True, "events": [CLAIM]} | otherwise
+    row = judge(Try(**told), minecraft)
     assert "PREMATURE_STOP" not in types(row)
 
 

@@ -4,7 +4,7 @@ One implementation serves one attempt in an episode loop and millions of ticks i
 observations only.
 """
 
-from rollouts.monitor.feedback import monitor
+from rollouts.monitor.feedback import monitor, monitor_shards
 from rollouts.monitor.settings import DEFAULTS, MonitorSettings
 
-__all__ = ["DEFAULTS", "MonitorSettings", "monitor"]
+__all__ = ["DEFAULTS", "MonitorSettings", "monitor", "monitor_shards"]

@@ -4,22 +4,20 @@
 order. A row holds only if something in this attempt met its condition; observations outrank words.
 """
 
-from collections.abc import Callable
 from typing import Final
 
 import polars as pl
 
 from rollouts.monitor import observed_causes, stopping
-from rollouts.monitor.motion import KEY
-from rollouts.monitor.said_causes import said_causes
+from rollouts.monitor.case import Case, Rule
+from rollouts.monitor.runs import KEY
+from rollouts.monitor.said_causes import EVIDENCE, said_causes
 from rollouts.monitor.settings import MonitorSettings
+from rollouts.monitor.watch import Watched
 from rollouts.trace import Trace
 from warehouse import vocabulary as v
 from warehouse.domains import Domain
 
-Rule = Callable[[Trace, pl.DataFrame, Domain, MonitorSettings], pl.DataFrame]
-
-EVIDENCE: Final = ["tick", "seq", "name", "count", "items", "text"]
 COLUMNS: Final = [*KEY, "type", *EVIDENCE]
 RULES: Final[tuple[Rule, ...]] = (
     said_causes,
@@ -37,23 +35,21 @@ RULES: Final[tuple[Rule, ...]] = (
 UNDECIDED_TYPES: Final = (*v.FAILURE_TYPES[: v.FAILURE_TYPES.index("GUI_STALL")], "NO_ACTION")
 
 
-def causes(trace: Trace, attempts: pl.DataFrame, domain: Domain, settings: MonitorSettings) -> pl.DataFrame:
+def causes(
+    trace: Trace, watched: Watched, attempts: pl.DataFrame, domain: Domain, settings: MonitorSettings
+) -> pl.DataFrame:
     """Per attempt `failure_type`, `failure_causes` and `failure_evidence`, in the attempts' order.
 
-    `attempts` is `progress`'s frame. Successful attempts have type NONE and no causes; attempts without a
-    verdict have a type only where one of the hard rows holds.
+    `attempts` is `progress`'s frame; of `trace`, the ticks are not read. Successful attempts have type NONE
+    and no causes; attempts without a verdict have a type only where one of the hard rows holds.
     """
     order = {name: rank for rank, name in enumerate(v.FAILURE_TYPES)}
-    held = [rule(trace, attempts, domain, settings) for rule in RULES]
-    found = pl.concat([frame.select(COLUMNS).cast(_SCHEMA) for frame in held])
-    found = pl.concat(
-        [found, stopping.stopping(trace, attempts, found, domain).select(COLUMNS).cast(_SCHEMA)]
-    )
-    verdict = attempts.select(*KEY, "y", "end_reason")
-    decided = found.join(verdict, on=KEY).filter(
-        (pl.col("type") == "INFRASTRUCTURE")
-        | ~pl.col("y").fill_null(False)
-        & (pl.col("y").is_not_null() | pl.col("type").is_in(list(UNDECIDED_TYPES)))
+    case = _case(trace, watched, attempts, domain, settings)
+    held = [rule(case).select(COLUMNS).cast(_SCHEMA) for rule in RULES]
+    found = pl.concat(held)
+    found = pl.concat([found, stopping.stopping(case, found).select(COLUMNS).cast(_SCHEMA)])
+    decided = found.join(case.attempts.select(*KEY, "y"), on=KEY).filter(
+        pl.col("y").is_not_null() | pl.col("type").is_in(list(UNDECIDED_TYPES))
     )
     first = (
         decided.sort([*KEY, "tick", "seq"], nulls_last=True, maintain_order=True)
@@ -67,7 +63,7 @@ def causes(trace: Trace, attempts: pl.DataFrame, domain: Domain, settings: Monit
         failure_evidence=pl.struct(EVIDENCE).sort_by("rank").first(),
     )
     return (
-        attempts.select(*KEY, "y", "end_reason")
+        attempts.select(*KEY, "y")
         .join(gathered, on=KEY, how="left", maintain_order="left")
         .select(
             *KEY,
@@ -84,14 +80,37 @@ def causes(trace: Trace, attempts: pl.DataFrame, domain: Domain, settings: Monit
     )
 
 
-_SCHEMA = {
-    "episode_id": pl.String,
-    "attempt": pl.Int32,
-    "type": pl.String,
-    "tick": pl.Int32,
-    "seq": pl.Int32,
-    "name": pl.String,
-    "count": pl.Int32,
-    "items": pl.List(pl.Struct({"name": pl.String, "count": pl.Int32})),
-    "text": pl.String,
-}
+def _case(
+    trace: Trace, watched: Watched, attempts: pl.DataFrame, domain: Domain, settings: MonitorSettings
+) -> Case:
+    """The attempts that did not succeed, or whose success is unknown, with what belongs to them."""
+    unsuccessful = attempts.filter(~pl.col("y").fill_null(False))
+    asked = unsuccessful.select(KEY)
+
+    def of_these(frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.join(asked, on=KEY, how="semi", maintain_order="left")
+
+    return Case(
+        attempts=unsuccessful,
+        events=of_these(trace.events),
+        sightings=of_these(trace.sightings),
+        inventory_changes=of_these(trace.inventory_changes),
+        watched=Watched(*(of_these(frame) for frame in watched)),
+        domain=domain,
+        settings=settings,
+    )
+
+
+_SCHEMA: Final = pl.Schema(
+    {
+        "episode_id": pl.String(),
+        "attempt": pl.Int32(),
+        "type": pl.String(),
+        "tick": pl.Int32(),
+        "seq": pl.Int32(),
+        "name": pl.String(),
+        "count": pl.Int32(),
+        "items": pl.List(pl.Struct({"name": pl.String, "count": pl.Int32})),
+        "text": pl.String(),
+    }
+)

@@ -2,17 +2,18 @@
 
 import polars as pl
 
-from rollouts.monitor.motion import KEY
+from rollouts.monitor.runs import KEY
+from warehouse.domains import Domain
 
 
-def goal_progress(attempts: pl.DataFrame) -> pl.DataFrame:
+def goal_progress(attempts: pl.DataFrame, domain: Domain) -> pl.DataFrame:
     """Per attempt `progress_goal` in 0-1: gained/needed for a relative goal; for a planned one the mean over
     its checks, each the share of its bound that the state after the attempt reaches; 1 for a success; null
     where nothing was asked that can be counted."""
     gained = (pl.col("gained") / pl.col("needed")).clip(0, 1)
     return (
         attempts.select(*KEY, "success", "gained", "needed")
-        .join(_checked_share(attempts), on=KEY, how="left", maintain_order="left")
+        .join(_checked_share(attempts, domain), on=KEY, how="left", maintain_order="left")
         .select(
             *KEY,
             pl.when(pl.col("success"))
@@ -23,7 +24,7 @@ def goal_progress(attempts: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _checked_share(attempts: pl.DataFrame) -> pl.DataFrame:
+def _checked_share(attempts: pl.DataFrame, domain: Domain) -> pl.DataFrame:
     state = pl.col("state_after").struct
     checks = (
         attempts.select(*KEY, "checks", y=state.field("y"), gui=state.field("gui"))
@@ -31,13 +32,7 @@ def _checked_share(attempts: pl.DataFrame) -> pl.DataFrame:
         .drop_nulls("checks")
         .unnest("checks")
     )
-    held = (
-        attempts.select(*KEY, held=state.field("inventory"))
-        .explode("held")
-        .drop_nulls("held")
-        .unnest("held")
-        .rename({"count": "held"})
-    )
+    held = _held(attempts, checks["name"], domain)
     bound = pl.col("value").cast(pl.Float64)
     knows_items = attempts.select(*KEY, knows_items=state.field("inventory").is_not_null())
     share = (
@@ -61,4 +56,27 @@ def _checked_share(attempts: pl.DataFrame) -> pl.DataFrame:
         .join(knows_items, on=KEY, how="left", maintain_order="left")
         .group_by(KEY, maintain_order=True)
         .agg(share.clip(0, 1).mean().alias("checked"))
+    )
+
+
+def _held(attempts: pl.DataFrame, names: pl.Series, domain: Domain) -> pl.DataFrame:
+    """(episode_id, attempt, name, held): how many of each checked item, or of a #tag's members, are held
+    after the attempt; no row for none."""
+    members = pl.DataFrame(
+        [
+            {"name": name, "item": item}
+            for name in names.drop_nulls().unique(maintain_order=True)
+            for item in sorted(domain.expand(name) or {name})
+        ],
+        schema={"name": pl.String, "item": pl.String},
+    )
+    return (
+        attempts.select(*KEY, held=pl.col("state_after").struct.field("inventory"))
+        .explode("held")
+        .drop_nulls("held")
+        .unnest("held")
+        .rename({"name": "item"})
+        .join(members, on="item")
+        .group_by(*KEY, "name")
+        .agg(held=pl.col("count").sum())
     )

@@ -2,11 +2,9 @@
 
 import polars as pl
 
-from rollouts.monitor.motion import KEY
-from rollouts.monitor.settings import MonitorSettings
+from rollouts.monitor.case import Case
+from rollouts.monitor.runs import KEY
 from rollouts.monitor.targets import accepted_items, seen_names
-from rollouts.trace import Trace
-from warehouse.domains import Domain
 
 _ITEMS = pl.List(pl.Struct({"name": pl.String, "count": pl.Int32}))
 
@@ -26,11 +24,9 @@ def _as_cause(frame: pl.DataFrame, type_: str, **evidence: pl.Expr) -> pl.DataFr
     )
 
 
-def infrastructure(
-    trace: Trace, attempts: pl.DataFrame, domain: Domain, settings: MonitorSettings
-) -> pl.DataFrame:
+def infrastructure(case: Case) -> pl.DataFrame:
     """The source recorded nothing of the attempt, or says that the environment ended it."""
-    ended = attempts.filter(pl.col("end_reason") == "infrastructure")
+    ended = case.attempts.filter(pl.col("end_reason") == "infrastructure")
     return _as_cause(
         ended,
         "INFRASTRUCTURE",
@@ -41,43 +37,19 @@ def infrastructure(
     )
 
 
-def death(trace: Trace, attempts: pl.DataFrame, domain: Domain, settings: MonitorSettings) -> pl.DataFrame:
+def death(case: Case) -> pl.DataFrame:
     """alive = false, an attempt that ended in death, or health and hunger both jumping to what a new life
     starts with, with nothing eaten (also when the attempt went on afterwards)."""
-    same = pl.all_horizontal(pl.col(key) == pl.col(key).shift(1) for key in KEY)
-    respawned = (
-        same
-        & (pl.col("health") == domain.spawn_health)
-        & (pl.col("hunger") == domain.spawn_hunger)
-        & (pl.col("health").shift(1) < domain.spawn_health)
-        & (pl.col("hunger").shift(1) < domain.spawn_hunger)
-    )
-    vitals = (
-        trace.ticks.lazy()
-        .select(
-            *KEY,
-            "tick",
-            health_before=pl.col("health").shift(1),
-            hunger_before=pl.col("hunger").shift(1),
-            tick_before=pl.col("tick").shift(1),
-            dead=(pl.col("alive") == False).fill_null(False),  # noqa: E712  (null is neither)
-            respawned=respawned.fill_null(False),
-        )
-        .filter(pl.col("dead") | pl.col("respawned"))
-        .collect()
-    )
-    eaten = trace.inventory_changes.filter(
-        (pl.col("delta") < 0) & pl.col("item").is_in(sorted(domain.foods)) & (pl.col("count") > 0)
-    ).select(*KEY, eaten_at=pl.col("tick"))
+    signs = case.watched.deaths
+    meals = _meals(case).select(*KEY, eaten_at=pl.col("tick"))
     fed = (
-        vitals.filter("respawned")
-        .join(eaten, on=KEY)
+        signs.filter(~pl.col("dead"))
+        .join(meals, on=KEY)
         .filter((pl.col("eaten_at") > pl.col("tick_before")) & (pl.col("eaten_at") <= pl.col("tick")))
         .select(*KEY, "tick")
     )
-    shown = vitals.join(fed, on=[*KEY, "tick"], how="anti")
     by_ticks = _as_cause(
-        shown,
+        signs.join(fed, on=[*KEY, "tick"], how="anti"),
         "DEATH",
         tick=pl.col("tick"),
         text=pl.when(pl.col("dead"))
@@ -90,7 +62,7 @@ def death(trace: Trace, attempts: pl.DataFrame, domain: Domain, settings: Monito
             )
         ),
     )
-    ended = attempts.filter(pl.col("end_reason") == "death")
+    ended = case.attempts.filter(pl.col("end_reason") == "death")
     return pl.concat(
         [
             by_ticks,
@@ -99,11 +71,20 @@ def death(trace: Trace, attempts: pl.DataFrame, domain: Domain, settings: Monito
     )
 
 
-def wrong_tool(
-    trace: Trace, attempts: pl.DataFrame, domain: Domain, settings: MonitorSettings
-) -> pl.DataFrame:
+def _meals(case: Case) -> pl.DataFrame:
+    """Changes that are a meal: food went down. A death takes whole stacks, and all of them at once, so a
+    stack that is gone is a meal only if nothing else changed."""
+    changed = pl.len().over([*KEY, "tick"])
+    return case.inventory_changes.with_columns(changed=changed).filter(
+        (pl.col("delta") < 0)
+        & pl.col("item").is_in(sorted(case.domain.foods))
+        & ((pl.col("count") > 0) | (pl.col("changed") == 1))
+    )
+
+
+def wrong_tool(case: Case) -> pl.DataFrame:
     """A block was broken with a tool that cannot harvest it, and its drop did not come in."""
-    broken = trace.events.filter(
+    broken = case.events.filter(
         (pl.col("kind").cast(pl.String) == "counter") & pl.col("name").str.starts_with("mine_block:")
     ).with_columns(block=pl.col("name").str.strip_prefix("mine_block:"))
     if broken.is_empty():
@@ -112,11 +93,11 @@ def wrong_tool(
         [
             {"block": block, "tool": tool}
             for block in broken["block"].unique(maintain_order=True)
-            for tool in sorted(domain.fit_tools(block))
+            for tool in sorted(case.domain.fit_tools(block))
         ],
         schema={"block": pl.String, "tool": pl.String},
     )
-    held = trace.ticks.select(*KEY, "tick", "equipped").sort("tick")
+    held = case.watched.equipment.sort("tick", maintain_order=True)
     with_tool = (
         broken.filter(pl.col("block").is_in(fit["block"].unique().to_list()))
         .sort("tick")
@@ -125,7 +106,7 @@ def wrong_tool(
         .join(fit, left_on=["block", "equipped"], right_on=["block", "tool"], how="anti")
     )
     got = (
-        trace.inventory_changes.join(accepted_items(trace.attempts, domain), on=[*KEY, "item"])
+        case.inventory_changes.join(accepted_items(case.attempts, case.domain), on=[*KEY, "item"])
         .filter(pl.col("delta") > 0)
         .select(KEY)
         .unique()
@@ -140,59 +121,52 @@ def wrong_tool(
     )
 
 
-def gui_stall(
-    trace: Trace, attempts: pl.DataFrame, domain: Domain, settings: MonitorSettings
-) -> pl.DataFrame:
-    """A GUI stayed open and nothing in the inventory changed: to the attempt's end, or for 5 s."""
-    rows = trace.ticks.lazy().with_row_index("row").with_columns(last=pl.col("tick").max().over(KEY))
-    open_rows = rows.filter(pl.col("gui").cast(pl.String).is_in(["none"]).not_()).select(
-        *KEY, "row", "tick", "last"
-    )
-    moved = trace.inventory_changes.lazy().select(*KEY, "tick", changed=pl.lit(True)).unique()
+def gui_stall(case: Case) -> pl.DataFrame:
+    """A GUI stayed open and nothing in it or in the inventory changed: to the attempt's end, or for 5 s."""
+    until_end = pl.col("to_end") & (pl.col("length") >= case.settings.gui_stall_at_end)
     stalls = (
-        open_rows.join(moved, on=[*KEY, "tick"], how="left", maintain_order="left")
-        .with_columns(
-            breaks=(
-                (pl.col("row").cast(pl.Int64) - pl.col("row").cast(pl.Int64).shift(1)).ne_missing(1)
-                | pl.any_horizontal(pl.col(key).ne_missing(pl.col(key).shift(1)) for key in KEY)
-                | pl.col("changed").fill_null(False)
-            )
-        )
-        .with_columns(run=pl.col("breaks").cum_sum())
-        .group_by([*KEY, "run"], maintain_order=True)
-        .agg(
-            pl.col("tick").min().alias("opened"),
-            pl.col("tick").max().alias("seen_open"),
-            pl.col("last").first(),
-            pl.len().alias("observations"),
-        )
-        .with_columns(duration=pl.col("seen_open") - pl.col("opened") + 1)
-        .filter(
-            (pl.col("duration") >= settings.gui_stall)
-            | (
-                (pl.col("seen_open") == pl.col("last"))
-                & (pl.col("observations") >= settings.gui_stall_at_end)
-            )
-        )
-        .collect()
+        _still_screens(case)
+        .filter((pl.col("length") >= case.settings.gui_stall) | until_end)
+        .sort([*KEY, "opened"])
     )
     return _as_cause(
         stalls,
         "GUI_STALL",
         tick=pl.col("opened"),
-        count=pl.col("duration").cast(pl.Int32),
-        text=pl.format("a GUI was open for {} ticks and nothing changed", "duration"),
+        count=pl.col("length"),
+        text=pl.format("a GUI was open for {} ticks and nothing changed", "length"),
     )
 
 
-def target_not_found(
-    trace: Trace, attempts: pl.DataFrame, domain: Domain, settings: MonitorSettings
-) -> pl.DataFrame:
+def _still_screens(case: Case) -> pl.DataFrame:
+    """Stretches with a GUI open, cut where the inventory changed: KEY, `opened`, `length` in
+    ticks, `to_end`."""
+    screens = case.watched.screens.with_row_index("screen")
+    changes = case.inventory_changes.select(*KEY, changed_at=pl.col("tick")).unique()
+    cuts = (
+        screens.join(changes, on=KEY)
+        .filter((pl.col("changed_at") > pl.col("opened")) & (pl.col("changed_at") <= pl.col("seen_open")))
+        .with_columns(opened=pl.col("changed_at"))
+        .drop("changed_at")
+    )
+    next_cut = pl.col("opened").shift(-1).over("screen")
+    return (
+        pl.concat([screens, cuts])
+        .sort("screen", "opened")
+        .with_columns(
+            length=pl.coalesce(next_cut, pl.col("seen_open") + 1) - pl.col("opened"),
+            to_end=pl.col("to_end") & next_cut.is_null(),
+        )
+        .drop("screen")
+    )
+
+
+def target_not_found(case: Case) -> pl.DataFrame:
     """A source that can see never saw the target, while the agent covered ground."""
-    searching = _seekers(attempts).filter(pl.col("extent") >= settings.searched)
-    seen = trace.sightings.filter("visible").select(*KEY, "name").unique()
-    found = seen_names(attempts, domain).join(seen, on=[*KEY, "name"]).select(KEY).unique()
-    touched = _touched(trace, attempts, domain)
+    searching = _seekers(case).filter(pl.col("extent") >= case.settings.searched)
+    seen = case.sightings.filter("visible").select(*KEY, "name").unique()
+    found = seen_names(case.attempts, case.domain).join(seen, on=[*KEY, "name"]).select(KEY).unique()
+    touched = _touched(case)
     return _as_cause(
         searching.join(found, on=KEY, how="anti").join(touched, on=KEY, how="anti"),
         "TARGET_NOT_FOUND",
@@ -202,18 +176,18 @@ def target_not_found(
     )
 
 
-def target_unreachable(
-    trace: Trace, attempts: pl.DataFrame, domain: Domain, settings: MonitorSettings
-) -> pl.DataFrame:
+def target_unreachable(case: Case) -> pl.DataFrame:
     """The target was in view, known to be out of reach, the agent moved and never came within reach."""
-    names = seen_names(attempts, domain)
-    looks = trace.sightings.filter("visible").join(names, on=[*KEY, "name"])
+    names = seen_names(case.attempts, case.domain)
+    looks = case.sightings.filter("visible").join(names, on=[*KEY, "name"])
     reached = looks.filter(pl.col("in_reach")).select(KEY).unique()
     far = (
-        looks.filter(~pl.col("in_reach")).sort([*KEY, "tick"]).unique(KEY, keep="first", maintain_order=True)
+        looks.filter(~pl.col("in_reach"))
+        .sort([*KEY, "tick"], maintain_order=True)
+        .unique(KEY, keep="first", maintain_order=True)
     )
-    moving = _seekers(attempts).filter(pl.col("extent") >= settings.hardly_moved).select(KEY)
-    touched = _touched(trace, attempts, domain)
+    moving = _seekers(case).filter(pl.col("extent") >= case.settings.hardly_moved).select(KEY)
+    touched = _touched(case)
     return _as_cause(
         far.join(moving, on=KEY).join(reached, on=KEY, how="anti").join(touched, on=KEY, how="anti"),
         "TARGET_UNREACHABLE",
@@ -223,16 +197,16 @@ def target_unreachable(
     )
 
 
-def stuck(trace: Trace, attempts: pl.DataFrame, domain: Domain, settings: MonitorSettings) -> pl.DataFrame:
+def stuck(case: Case) -> pl.DataFrame:
     """The agent pressed to move and hardly did, or ran through the same cells again and again."""
     duration = pl.col("last_tick") - pl.col("first_tick")
     pressed = (
-        (pl.col("pressing") >= settings.pressing_share)
-        & (pl.col("extent") < settings.hardly_moved)
-        & (duration >= settings.stuck_ticks)
+        (pl.col("pressing") >= case.settings.pressing_share)
+        & (pl.col("extent") < case.settings.hardly_moved)
+        & (duration >= case.settings.stuck_ticks)
     )
-    circled = (pl.col("cell_loop") >= settings.loop_score) & (duration >= settings.stuck_ticks)
-    held = attempts.filter(
+    circled = (pl.col("cell_loop") >= case.settings.loop_score) & (duration >= case.settings.stuck_ticks)
+    held = case.attempts.filter(
         pl.col("kind").cast(pl.String).is_in(["mine", "combat", "move", "use"])
         & (pressed.fill_null(False) | circled.fill_null(False))
     )
@@ -248,22 +222,20 @@ def stuck(trace: Trace, attempts: pl.DataFrame, domain: Domain, settings: Monito
     )
 
 
-def no_action(
-    trace: Trace, attempts: pl.DataFrame, domain: Domain, settings: MonitorSettings
-) -> pl.DataFrame:
+def no_action(case: Case) -> pl.DataFrame:
     """Observations, but no acting event, no error, no pressed key, and nothing that moved or changed."""
     acting = pl.concat(
         [
-            trace.events.filter(
+            case.events.filter(
                 (pl.col("kind").cast(pl.String) != "game") | pl.col("signal").is_not_null()
             ).select(KEY),
-            trace.inventory_changes.select(KEY),
+            case.inventory_changes.select(KEY),
         ]
     ).unique()
-    idle = attempts.filter(
+    idle = case.attempts.filter(
         (pl.col("n_ticks") > 0)
         & ~pl.col("acted").fill_null(False)
-        & (pl.col("extent").fill_null(0) < settings.hardly_moved)
+        & (pl.col("extent").fill_null(0) < case.settings.hardly_moved)
         & (pl.col("end_reason") != "infrastructure")
     )
     return _as_cause(
@@ -274,11 +246,11 @@ def no_action(
     )
 
 
-def timeout(trace: Trace, attempts: pl.DataFrame, domain: Domain, settings: MonitorSettings) -> pl.DataFrame:
+def timeout(case: Case) -> pl.DataFrame:
     """The budget ended while progress was still being made."""
-    ended = attempts.filter(
+    ended = case.attempts.filter(
         pl.col("end_reason").cast(pl.String).is_in(["timeout", "horizon"])
-        & (pl.col("progress_last") >= settings.epsilon_progress)
+        & (pl.col("progress_last") >= case.settings.epsilon_progress)
     )
     return _as_cause(
         ended,
@@ -288,23 +260,23 @@ def timeout(trace: Trace, attempts: pl.DataFrame, domain: Domain, settings: Moni
     )
 
 
-def _seekers(attempts: pl.DataFrame) -> pl.DataFrame:
+def _seekers(case: Case) -> pl.DataFrame:
     """Attempts that go to something and whose source can see."""
-    return attempts.filter(
+    return case.attempts.filter(
         pl.col("kind").cast(pl.String).is_in(["mine", "combat"])
         & pl.col("target").is_not_null()
         & pl.col("observes").list.contains("sightings")
     )
 
 
-def _touched(trace: Trace, attempts: pl.DataFrame, domain: Domain) -> pl.DataFrame:
+def _touched(case: Case) -> pl.DataFrame:
     """(episode_id, attempt) of attempts that got something of their target, or acted on it with success."""
-    gains = trace.inventory_changes.filter(pl.col("delta") > 0).join(
-        accepted_items(attempts, domain), on=[*KEY, "item"]
+    gains = case.inventory_changes.filter(pl.col("delta") > 0).join(
+        accepted_items(case.attempts, case.domain), on=[*KEY, "item"]
     )
-    names = seen_names(attempts, domain)
+    names = seen_names(case.attempts, case.domain)
     done = (
-        trace.events.filter(pl.col("signal").cast(pl.String) == "done")
+        case.events.filter(pl.col("signal").cast(pl.String) == "done")
         .with_columns(name=pl.col("name").str.split(":").list.last())
         .join(names, on=[*KEY, "name"])
     )

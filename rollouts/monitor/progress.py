@@ -10,7 +10,7 @@ of the parts that are known. p, l and their parts are null where y is null.
 import polars as pl
 
 from rollouts.monitor.checks import goal_progress
-from rollouts.monitor.motion import KEY, motion
+from rollouts.monitor.runs import KEY
 from rollouts.monitor.settings import MonitorSettings
 from rollouts.monitor.targets import accepted_items
 from rollouts.trace import Trace
@@ -22,17 +22,17 @@ def saturating(amount: pl.Expr, half: float) -> pl.Expr:
     return amount / (half + amount)
 
 
-def progress(trace: Trace, domain: Domain, settings: MonitorSettings) -> pl.DataFrame:
+def progress(trace: Trace, motion: pl.DataFrame, domain: Domain, settings: MonitorSettings) -> pl.DataFrame:
     """One row per attempt, in order: the parts of p, p, p over the last 20 s, the loop score and l, beside
-    `motion`'s columns. Requires attempts in their stored order."""
+    the columns of `motion`. Requires attempts in their stored order; of `trace`, the ticks are not read."""
     attempts = trace.attempts.join(
         trace.episodes.select("episode_id", "observes"), on="episode_id", how="left", maintain_order="left"
     )
     frame = (
-        attempts.join(motion(trace.ticks, settings), on=KEY, how="left", maintain_order="left")
+        attempts.join(motion, on=KEY, how="left", maintain_order="left")
         .join(_inventory_change(trace, settings), on=KEY, how="left", maintain_order="left")
         .join(_recent_goal(trace, domain, settings), on=KEY, how="left", maintain_order="left")
-        .join(goal_progress(trace.attempts), on=KEY, how="left", maintain_order="left")
+        .join(goal_progress(trace.attempts, domain), on=KEY, how="left", maintain_order="left")
         .with_columns(_repeats(settings))
     )
     known = pl.col("y").is_not_null()
@@ -53,8 +53,8 @@ def progress(trace: Trace, domain: Domain, settings: MonitorSettings) -> pl.Data
             loop_score=pl.max_horizontal(pl.col("cell_loop"), pl.col("repeat_loop")),
         )
         .with_columns(
-            progress=_weighted(["progress_move", "progress_inventory", "progress_goal"], settings),
-            progress_last=_weighted(["move_last", "inventory_last", "goal_last"], settings),
+            progress=_weighted(("progress_move", "progress_inventory", "progress_goal"), settings),
+            progress_last=_weighted(("move_last", "inventory_last", "goal_last"), settings),
         )
         .with_columns(
             pl.when(known).then(pl.col(name)).alias(name)
@@ -73,14 +73,17 @@ def progress(trace: Trace, domain: Domain, settings: MonitorSettings) -> pl.Data
     )
 
 
-def _weighted(parts: list[str], settings: MonitorSettings) -> pl.Expr:
-    weights = (settings.lambda_move, settings.lambda_inventory, settings.lambda_goal)
-    total = pl.sum_horizontal(
-        pl.when(pl.col(part).is_not_null()).then(weight).otherwise(0.0)
-        for part, weight in zip(parts, weights, strict=True)
+def _weighted(parts: tuple[str, str, str], settings: MonitorSettings) -> pl.Expr:
+    # Added one after the other: `sum_horizontal` leaves the order, and so the last bit, open.
+    move, inventory, goal = (pl.col(part) for part in parts)
+    by_move, by_inventory, by_goal = settings.lambda_move, settings.lambda_inventory, settings.lambda_goal
+    total = (
+        move.is_not_null() * by_move + inventory.is_not_null() * by_inventory + goal.is_not_null() * by_goal
     )
-    value = pl.sum_horizontal(
-        pl.col(part).fill_null(0.0) * weight for part, weight in zip(parts, weights, strict=True)
+    value = (
+        move.fill_null(0.0) * by_move
+        + inventory.fill_null(0.0) * by_inventory
+        + goal.fill_null(0.0) * by_goal
     )
     return pl.when(total > 0).then(value / total)
 
@@ -126,13 +129,14 @@ def _recent_goal(trace: Trace, domain: Domain, settings: MonitorSettings) -> pl.
 
 def _repeats(settings: MonitorSettings) -> pl.Expr:
     """`repeat_loop`: the same subgoal issued again and again without success, 0 for the first time, 1 when it
-    fills the window of 8."""
+    fills the window of 8. Tries that the environment ended do not count."""
     subgoal = pl.struct("kind", "target", "condition")
     run = pl.any_horizontal(
-        subgoal != subgoal.shift(1),
-        pl.col("episode_id") != pl.col("episode_id").shift(1),
+        subgoal.ne_missing(subgoal.shift(1)),
+        pl.col("episode_id").ne_missing(pl.col("episode_id").shift(1)),
         pl.col("success").shift(1).fill_null(False),
-    ).fill_null(True)
-    position = pl.int_range(pl.len()).over(run.cum_sum())
+    ).cum_sum()
+    tried = (pl.col("end_reason") != "infrastructure").cast(pl.Int32)
+    earlier = tried.cum_sum().over(run) - tried
     span = settings.deadlock_window - 1
-    return pl.when(pl.col("success")).then(0.0).otherwise(position.clip(0, span) / span).alias("repeat_loop")
+    return pl.when(pl.col("success")).then(0.0).otherwise(earlier.clip(0, span) / span).alias("repeat_loop")

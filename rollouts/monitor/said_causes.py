@@ -5,10 +5,9 @@ from typing import Final
 
 import polars as pl
 
-from rollouts.monitor.motion import KEY
-from rollouts.monitor.settings import MonitorSettings
+from rollouts.monitor.case import Case
+from rollouts.monitor.runs import KEY
 from rollouts.monitor.targets import seen_names
-from rollouts.trace import Trace
 from warehouse.domains import Domain
 
 EVIDENCE: Final = ["tick", "seq", "name", "count", "items", "text"]
@@ -28,63 +27,66 @@ DIRECT: Final = {
 }
 
 
-def said_causes(
-    trace: Trace, attempts: pl.DataFrame, domain: Domain, settings: MonitorSettings
-) -> pl.DataFrame:
+def said_causes(case: Case) -> pl.DataFrame:
     """Every cause that an event names, with that event as its evidence."""
-    events = trace.events.filter(pl.col("signal").is_not_null()).with_columns(
-        pl.col("signal").cast(pl.String)
-    )
+    events = case.events.filter(pl.col("signal").is_not_null()).with_columns(pl.col("signal").cast(pl.String))
     direct = events.filter(pl.col("signal").is_in(list(DIRECT))).with_columns(
         type=pl.col("signal").replace_strict(DIRECT, return_dtype=pl.String)
     )
     parts = [
         direct,
-        _lost_connection(events, trace),
-        _unmet_requirement(events, trace, domain),
-        _failed_result(events, trace, domain),
-        _absent(events, trace, attempts, domain),
+        _lost_connection(events, case),
+        _unmet_requirement(events, case),
+        _failed_result(events, case),
+        _absent(events, case),
     ]
     return pl.concat([part.select(*KEY, "type", *EVIDENCE) for part in parts])
 
 
-def _lost_connection(events: pl.DataFrame, trace: Trace) -> pl.DataFrame:
+def _lost_connection(events: pl.DataFrame, case: Case) -> pl.DataFrame:
     """A lost connection ends the environment only if nothing works any more after it."""
-    alive = pl.concat(
+    works = pl.concat(
         [
-            events.filter(pl.col("signal") == "done").select(*KEY, pl.col("tick").alias("works_at")),
-            trace.inventory_changes.select(*KEY, pl.col("tick").alias("works_at")),
+            events.filter(pl.col("signal") == "done").select(*KEY, "tick", "seq"),
+            case.inventory_changes.select(*KEY, "tick", "seq"),
         ]
     )
-    last = alive.group_by(KEY).agg(pl.col("works_at").max())
+    last = (
+        works.sort([*KEY, "tick", "seq"])
+        .unique(KEY, keep="last", maintain_order=True)
+        .rename({"tick": "works_at", "seq": "works_seq"})
+    )
+    works_after = (pl.col("works_at") > pl.col("tick")) | (
+        (pl.col("works_at") == pl.col("tick")) & (pl.col("works_seq") > pl.col("seq"))
+    )
     return (
         events.filter(pl.col("signal") == "connection_lost")
         .join(last, on=KEY, how="left")
-        .filter(pl.col("works_at").is_null() | (pl.col("works_at") <= pl.col("tick")))
+        .filter(~works_after.fill_null(False))
         .with_columns(type=pl.lit("INFRASTRUCTURE"))
     )
 
 
-def _unmet_requirement(events: pl.DataFrame, trace: Trace, domain: Domain) -> pl.DataFrame:
+def _unmet_requirement(events: pl.DataFrame, case: Case) -> pl.DataFrame:
     """The agent's own word that something is short, unless its inventory shows that it held enough."""
     said = events.filter(pl.col("signal") == "missing_requirement")
-    return said.join(contradicted_requirements(trace, domain), on=[*KEY, "seq"], how="anti").with_columns(
+    return said.join(contradicted_requirements(case), on=[*KEY, "seq"], how="anti").with_columns(
         type=pl.lit("MISSING_INGREDIENT")
     )
 
 
-def contradicted_requirements(trace: Trace, domain: Domain) -> pl.DataFrame:
+def contradicted_requirements(case: Case) -> pl.DataFrame:
     """(episode_id, attempt, seq) of words such as "not enough X" spoken while holding what the attempt's
     recipe needs of X (the number named, where one is; else the recipe's)."""
-    said = trace.events.filter(pl.col("signal").cast(pl.String) == "missing_requirement").select(
+    said = case.events.filter(pl.col("signal").cast(pl.String) == "missing_requirement").select(
         *KEY, "tick", "seq", "name", wanted=pl.col("count")
     )
     if said.is_empty():
         return said.select(*KEY, "seq")
-    needs = _needs(trace.attempts, domain)
-    held = _held_at(said, trace, domain)
+    needs = _needs(case.attempts, case.domain)
+    held = _held_at(said, case)
     return (
-        said.join(held, on=[*KEY, "seq"])
+        said.join(held, on=[*KEY, "seq", "name"])
         .join(needs, on=[*KEY, "name"], how="left")
         .with_columns(wanted=pl.coalesce("wanted", "recipe_needs"))
         .filter(pl.col("wanted").is_not_null() & (pl.col("held") >= pl.col("wanted")))
@@ -107,26 +109,26 @@ def _needs(attempts: pl.DataFrame, domain: Domain) -> pl.DataFrame:
     return attempts.select(*KEY, "target").join(table, on="target").select(*KEY, "name", "recipe_needs")
 
 
-def _held_at(said: pl.DataFrame, trace: Trace, domain: Domain) -> pl.DataFrame:
-    """(episode_id, attempt, seq, held): how many of the named thing were held when it was said."""
+def _held_at(said: pl.DataFrame, case: Case) -> pl.DataFrame:
+    """(episode_id, attempt, seq, name, held): how many of the named thing were held when it was said."""
     members = pl.DataFrame(
         [
             {"name": name, "item": item}
             for name in said["name"].drop_nulls().unique(maintain_order=True)
-            for item in sorted(domain.expand(name) or {name})
+            for item in sorted(case.domain.expand(name) or {name})
         ],
         schema={"name": pl.String, "item": pl.String},
     )
-    wanted = said.join(members, on="name")
+    wanted = said.select(*KEY, "tick", "seq", "name").unique(maintain_order=True).join(members, on="name")
     baseline = (
-        trace.attempts.select(*KEY, held=pl.col("state_before").struct.field("inventory"))
+        case.attempts.select(*KEY, held=pl.col("state_before").struct.field("inventory"))
         .drop_nulls("held")
         .explode("held")
         .drop_nulls("held")
         .unnest("held")
         .rename({"name": "item", "count": "before"})
     )
-    changes = trace.inventory_changes.select(
+    changes = case.inventory_changes.select(
         *KEY, "item", "delta", changed_at=pl.col("tick"), changed_seq=pl.col("seq")
     )
     gained = (
@@ -141,12 +143,12 @@ def _held_at(said: pl.DataFrame, trace: Trace, domain: Domain) -> pl.DataFrame:
     return (
         wanted.join(baseline, on=[*KEY, "item"], how="left")
         .join(gained, on=[*KEY, "seq", "item"], how="left")
-        .group_by([*KEY, "seq"], maintain_order=True)
+        .group_by([*KEY, "seq", "name"], maintain_order=True)
         .agg((pl.col("before").fill_null(0) + pl.col("delta").fill_null(0)).sum().alias("held"))
     )
 
 
-def _failed_result(events: pl.DataFrame, trace: Trace, domain: Domain) -> pl.DataFrame:
+def _failed_result(events: pl.DataFrame, case: Case) -> pl.DataFrame:
     """A craft or smelt that was carried out and gave nothing: for want of materials if the inventory before
     it shows that they were short for the number tried, else a failure of the recipe or the smelting."""
     failed = events.filter(pl.col("signal") == "result_failed").with_columns(
@@ -154,27 +156,17 @@ def _failed_result(events: pl.DataFrame, trace: Trace, domain: Domain) -> pl.Dat
     )
     if failed.is_empty():
         return failed.with_columns(type=pl.lit("UNKNOWN"))
-    needs = pl.DataFrame(
-        [
-            {"thing": thing, "ingredient": name, "each": count}
-            for thing in failed["thing"].unique(maintain_order=True)
-            for name, count in (domain.recipes[thing][0].ingredients if domain.recipes.get(thing) else ())
-        ],
-        schema={"thing": pl.String, "ingredient": pl.String, "each": pl.Int32},
-    )
-    wanted = failed.join(needs, on="thing").select(
-        *KEY, "tick", "seq", name="ingredient", wanted=pl.col("each") * pl.col("count").fill_null(1)
+    wanted = failed.join(_ways(failed, case.domain), on=["verb", "thing"]).select(
+        *KEY, "tick", "seq", "way", name="ingredient", wanted=pl.col("each") * pl.col("count").fill_null(1)
     )
     # The message follows the try: what the try used up is counted as held again by looking one event back.
-    held = _held_at(wanted.with_columns(seq=pl.col("seq") - 1), trace, domain).with_columns(
-        seq=pl.col("seq") + 1
-    )
+    held = _held_at(wanted.with_columns(seq=pl.col("seq") - 1), case).with_columns(seq=pl.col("seq") + 1)
     short = (
-        wanted.group_by([*KEY, "seq"])
-        .agg(pl.col("wanted").min())
-        .join(held, on=[*KEY, "seq"])
-        .filter(pl.col("held") < pl.col("wanted"))
-        .select(*KEY, "seq", short=pl.lit(True))
+        wanted.join(held, on=[*KEY, "seq", "name"])
+        .group_by([*KEY, "seq", "way"])
+        .agg(enough=(pl.col("held") >= pl.col("wanted")).all())
+        .group_by([*KEY, "seq"])
+        .agg(short=~pl.col("enough").any())
     )
     return failed.join(short, on=[*KEY, "seq"], how="left").with_columns(
         type=pl.when(pl.col("short").fill_null(False))
@@ -185,11 +177,37 @@ def _failed_result(events: pl.DataFrame, trace: Trace, domain: Domain) -> pl.Dat
     )
 
 
-def _absent(events: pl.DataFrame, trace: Trace, attempts: pl.DataFrame, domain: Domain) -> pl.DataFrame:
+def _ways(failed: pl.DataFrame, domain: Domain) -> pl.DataFrame:
+    """(verb, thing, way, ingredient, each): for each thing that was tried, the ways to make it and what
+    one try of each way needs."""
+    rows: list[dict[str, object]] = []
+    for verb, thing in failed.select("verb", "thing").unique(maintain_order=True).iter_rows():
+        if verb == "smelt":
+            ways: list[tuple[tuple[str, int], ...]] = [
+                ((given, 1),) for given, product in sorted(domain.smelting.items()) if product == thing
+            ]
+        else:
+            ways = [recipe.ingredients for recipe in domain.recipes.get(thing, ())]
+        rows += [
+            {"verb": verb, "thing": thing, "way": way, "ingredient": name, "each": each}
+            for way, ingredients in enumerate(ways)
+            for name, each in ingredients
+        ]
+    schema = {
+        "verb": pl.String,
+        "thing": pl.String,
+        "way": pl.Int32,
+        "ingredient": pl.String,
+        "each": pl.Int32,
+    }
+    return pl.DataFrame(rows, schema=schema)
+
+
+def _absent(events: pl.DataFrame, case: Case) -> pl.DataFrame:
     """A search that found nothing, unless what was searched for came into view in the same attempt."""
     absent = events.filter(pl.col("signal") == "target_absent")
-    sighted = trace.sightings.filter("visible").select(*KEY, "name").unique()
-    target_seen = seen_names(attempts, domain).join(sighted, on=[*KEY, "name"]).select(KEY).unique()
+    sighted = case.sightings.filter("visible").select(*KEY, "name").unique()
+    target_seen = seen_names(case.attempts, case.domain).join(sighted, on=[*KEY, "name"]).select(KEY).unique()
     unnamed = absent.filter(pl.col("name").is_null()).join(target_seen, on=KEY, how="anti")
     named = absent.filter(pl.col("name").is_not_null()).join(sighted, on=[*KEY, "name"], how="anti")
     return pl.concat([unnamed, named]).with_columns(type=pl.lit("TARGET_NOT_FOUND"))

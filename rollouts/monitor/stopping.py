@@ -2,27 +2,26 @@
 
 import polars as pl
 
-from rollouts.monitor.motion import KEY
-from rollouts.monitor.said_causes import contradicted_requirements
-from rollouts.trace import Trace
-from warehouse.domains import Domain
+from rollouts.monitor.case import Case
+from rollouts.monitor.runs import KEY
+from rollouts.monitor.said_causes import EVIDENCE, contradicted_requirements
 
 _FAILED_ACTIONS = ("no_room", "action_timeout")
 
 
-def stopping(trace: Trace, attempts: pl.DataFrame, found: pl.DataFrame, domain: Domain) -> pl.DataFrame:
+def stopping(case: Case, found: pl.DataFrame) -> pl.DataFrame:
     """RECIPE_FAIL, SMELT_FAIL and PREMATURE_STOP for the attempts in which no other cause was found."""
-    failed = attempts.filter(~pl.col("y").fill_null(True)).join(
+    failed = case.attempts.filter(~pl.col("y").fill_null(True)).join(
         found.select(KEY).unique(), on=KEY, how="anti"
     )
-    events = trace.events.with_columns(pl.col("signal").cast(pl.String))
+    events = case.events.with_columns(pl.col("signal").cast(pl.String))
     broke = events.filter(pl.col("signal").is_in(list(_FAILED_ACTIONS))).select(KEY).unique()
     whole = failed.join(broke, on=KEY, how="anti")
     unfinished = _unfinished(events, whole)
     willing = whole.join(unfinished.select(KEY), on=KEY, how="anti").filter(
         pl.col("end_reason") == "agent_stopped"
     )
-    return pl.concat([unfinished, _stopped(events, willing, trace, domain)], how="diagonal_relaxed")
+    return pl.concat([unfinished, _stopped(events, willing, case)], how="diagonal_relaxed")
 
 
 def _unfinished(events: pl.DataFrame, failed: pl.DataFrame) -> pl.DataFrame:
@@ -43,18 +42,17 @@ def _unfinished(events: pl.DataFrame, failed: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _stopped(events: pl.DataFrame, willing: pl.DataFrame, trace: Trace, domain: Domain) -> pl.DataFrame:
+def _stopped(events: pl.DataFrame, willing: pl.DataFrame, case: Case) -> pl.DataFrame:
     """The agent stopped on the word that it has or did what it was asked for, or that it lacks what it
     holds; the inventory says otherwise."""
-    contradicted = contradicted_requirements(trace, domain)
+    contradicted = contradicted_requirements(case)
     claims = events.filter(pl.col("signal").is_in(["claim", "claim_have"])).join(
         willing.filter(pl.col("claimed").fill_null(False)).select(KEY), on=KEY
     )
     wants = events.join(contradicted, on=[*KEY, "seq"]).join(willing.select(KEY), on=KEY)
-    last = pl.concat([claims, wants]).sort([*KEY, "tick", "seq"])
+    last = pl.concat([claims, wants]).sort([*KEY, "tick", "seq"], maintain_order=True)
     return _first(last.reverse().with_columns(type=pl.lit("PREMATURE_STOP")))
 
 
 def _first(frame: pl.DataFrame) -> pl.DataFrame:
-    columns = [*KEY, "type", "tick", "seq", "name", "count", "items", "text"]
-    return frame.select(columns).unique(KEY, keep="first", maintain_order=True)
+    return frame.select(*KEY, "type", *EVIDENCE).unique(KEY, keep="first", maintain_order=True)

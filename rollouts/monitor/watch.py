@@ -1,4 +1,4 @@
-"""What a trace's ticks show, in as many rows as there is something to tell: all of Monitor that touches ticks.
+"""What ticks show, in as many rows as there is something to tell: all of Monitor that touches ticks.
 
 Everything after this works on attempts, messages and changes. So millions of ticks are looked at once, piece
 by piece, and forgotten.
@@ -18,7 +18,7 @@ from warehouse.domains import Domain
 from warehouse.records import empty
 
 NEEDED: Final = (*KEY, "tick", *AXES, "health", "hunger", "alive", "equipped", "gui", "action")
-BATCH_ROWS: Final = 500_000  # large enough for what a call costs, small enough to hold several in memory
+BATCH_ROWS: Final = 375_000  # three row groups: enough to be worth a call, few enough to hold several
 
 
 class Watched(NamedTuple):
@@ -45,11 +45,12 @@ def watch(ticks: pl.DataFrame, domain: Domain, settings: MonitorSettings) -> Wat
     """What these ticks show; sorted by (episode_id, tick), attempts whole."""
     ticks = ticks.rechunk()
     begins = attempt_starts(ticks)
-    marked = ticks.lazy().with_columns(begins=begins)
-    screens, deaths, equipment = pl.collect_all(
-        [_screens(marked), _deaths(marked, domain), _equipment(marked)], engine="in-memory"
+    return Watched(
+        motion(ticks, begins, settings),
+        _screens(ticks, begins),
+        _deaths(ticks, begins, domain),
+        _equipment(ticks, begins),
     )
-    return Watched(motion(ticks, settings), screens, deaths, equipment)
 
 
 def watch_pieces(pieces: Iterable[pl.LazyFrame], domain: Domain, settings: MonitorSettings) -> Watched:
@@ -78,52 +79,36 @@ def _batches(pieces: Iterable[pl.LazyFrame]) -> Iterator[pl.DataFrame]:
             yield needed.slice(start, BATCH_ROWS).collect()
 
 
-def _screens(ticks: pl.LazyFrame) -> pl.LazyFrame:
-    gui, begins = pl.col("gui").to_physical(), pl.col("begins")
-    opens = begins | gui.ne_missing(gui.shift(1))
-    last_of_attempt = begins.shift(-1, fill_value=True)
-    ends = last_of_attempt | gui.ne_missing(gui.shift(-1))
-    # A stretch's first row and its last follow each other among the rows that are kept.
-    return (
-        ticks.select(*KEY, "tick", "gui", opens=opens, ends=ends, last=last_of_attempt)
-        .filter((pl.col("opens") | pl.col("ends")) & (pl.col("gui") != "none"))
-        .select(
-            *KEY,
-            "opens",
-            opened=pl.col("tick"),
-            seen_open=pl.when("ends").then("tick").otherwise(pl.col("tick").shift(-1)),
-            to_end=pl.when("ends").then("last").otherwise(pl.col("last").shift(-1)),
-        )
-        .filter("opens")
-        .drop("opens")
-    )
+def _screens(ticks: pl.DataFrame, begins: pl.Series) -> pl.DataFrame:
+    gui = pl.col("gui").to_physical()
+    opens = begins | ticks.select(gui.ne_missing(gui.shift(1))).to_series()
+    closes = opens.shift(-1, fill_value=True)
+    is_open = ticks["gui"] != "none"
+    first = ticks.select(*KEY, "tick").filter(opens & is_open)
+    last = ticks.select("tick", to_end=begins.shift(-1, fill_value=True)).filter(closes & is_open)
+    return first.rename({"tick": "opened"}).hstack(last.rename({"tick": "seen_open"}))
 
 
-def _deaths(ticks: pl.LazyFrame, domain: Domain) -> pl.LazyFrame:
+def _deaths(ticks: pl.DataFrame, begins: pl.Series, domain: Domain) -> pl.DataFrame:
     health, hunger = pl.col("health"), pl.col("hunger")
     dead = (pl.col("alive") == False).fill_null(False)  # noqa: E712  (null is neither)
     reborn = (
-        ~pl.col("begins")
-        & (health == domain.spawn_health)
+        (health == domain.spawn_health)
         & (hunger == domain.spawn_hunger)
         & (health.shift(1) < domain.spawn_health)
         & (hunger.shift(1) < domain.spawn_hunger)
-    ).fill_null(False)
+    ).fill_null(False) & ~begins
+    rows = ticks.select((dead | reborn).arg_true()).to_series().cast(pl.Int64)
+    before = ticks.select("tick", "health", "hunger")[(rows - 1).clip(lower_bound=0)]
     return (
-        ticks.select(
-            *KEY,
-            "tick",
-            tick_before=pl.col("tick").shift(1),
-            dead=dead,
-            health_before=health.shift(1),
-            hunger_before=hunger.shift(1),
-            shown=dead | reborn,
-        )
-        .filter("shown")
-        .drop("shown")
+        ticks.select(*KEY, "tick", "alive")[rows]
+        .hstack(before.select(pl.all().name.suffix("_before")))
+        .with_columns(dead=dead)
+        .drop("alive")
     )
 
 
-def _equipment(ticks: pl.LazyFrame) -> pl.LazyFrame:
+def _equipment(ticks: pl.DataFrame, begins: pl.Series) -> pl.DataFrame:
     equipped = pl.col("equipped")
-    return ticks.filter(pl.col("begins") | (equipped != equipped.shift(1))).select(*KEY, "tick", "equipped")
+    changed = ticks.select((equipped != equipped.shift(1)).fill_null(False)).to_series()
+    return ticks.select(*KEY, "tick", "equipped").filter(begins | changed)

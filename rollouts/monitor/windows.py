@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from rollouts.monitor.runs import KEY
 from rollouts.monitor.settings import MonitorSettings
 
 
@@ -14,8 +15,7 @@ def windows(feedback: pl.DataFrame, settings: MonitorSettings) -> pl.DataFrame:
     successes. A deadlock is the same failure at least 3 times over at least 2 subgoals in the last 8.
     """
     judged = feedback.filter(pl.col("y").is_not_null()).select(
-        "episode_id",
-        "attempt",
+        *KEY,
         window_failure_rate=(~pl.col("y"))
         .cast(pl.Float64)
         .rolling_mean(settings.window, min_samples=settings.window)
@@ -23,35 +23,34 @@ def windows(feedback: pl.DataFrame, settings: MonitorSettings) -> pl.DataFrame:
     )
     succeeded = pl.col("y").fill_null(False)
     return (
-        feedback.join(judged, on=["episode_id", "attempt"], how="left", maintain_order="left")
+        feedback.join(judged, on=KEY, how="left", maintain_order="left")
         .with_columns(
             remedy_due=(pl.col("window_failure_rate") >= settings.failure_rate).fill_null(False)
             | pl.col("stagnant").fill_null(False),
             skill_due=succeeded & ~succeeded.shift(-1).over("episode_id").fill_null(False),
         )
-        .join(_deadlocks(feedback, settings), on=["episode_id", "attempt"], how="left", maintain_order="left")
+        .join(_deadlocks(feedback, settings), on=KEY, how="left", maintain_order="left")
         .with_columns(pl.col("deadlock").fill_null(False))
     )
 
 
 def _deadlocks(feedback: pl.DataFrame, settings: MonitorSettings) -> pl.DataFrame:
     rows = feedback.select(
-        "episode_id",
-        "attempt",
+        *KEY,
         "failure_type",
-        subgoal=pl.struct("kind", "target", "condition").hash(),
+        subgoal=pl.struct("kind", "target", "condition"),
         failed=pl.col("y").not_().fill_null(False),
     )
     before = rows.rename({"attempt": "earlier"}).filter("failed")
     return (
         rows.filter("failed")
-        .select("episode_id", "attempt", "failure_type")
+        .select(*KEY, "failure_type")
         .join(before, on=["episode_id", "failure_type"])
         .filter(
             (pl.col("earlier") <= pl.col("attempt"))
             & (pl.col("earlier") > pl.col("attempt") - settings.deadlock_window)
         )
-        .group_by("episode_id", "attempt")
+        .group_by(KEY)
         .agg(
             deadlock=(pl.len() >= settings.deadlock_repeats)
             & (pl.col("subgoal").n_unique() >= settings.deadlock_subgoals)

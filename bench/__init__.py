@@ -1,0 +1,1 @@
+"""Measurements of what has a stated goal: `python -m bench`."""
