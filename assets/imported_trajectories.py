@@ -5,13 +5,13 @@ from pathlib import Path
 import dagster as dg
 import polars as pl
 from pydantic import Field
-from rollouts.sample import write_sample
 
 from assets import metadata
 from assets.partitions import IMPORTED, build_and_group, builds_and_groups
 from assets.resources import DataHome
-from rollouts.ingest.importing import Import, discover, import_source
-from warehouse.trace_store import trace_store
+from rollouts.ingest.importing import Import, discover_all, import_source
+from rollouts.sample import write_sample
+from warehouse.trace_store import ShardStore, trace_store
 
 
 class ImportConfig(dg.Config):
@@ -45,10 +45,14 @@ def imported_trajectories(
     if not paths and not store.sources(build):
         context.log.warning("no traces were given: importing the sample that ships with the project")
         paths = [write_sample(home.root / "sample")]
-    sources = [source for path in paths for source in discover(path, config.format)]
     imports = []
-    for source in sources:
+    for source in discover_all(paths, config.format):
         imported = import_source(source, build, home.domain)
+        if gone := _replaced(store, build, group, imported):
+            context.log.warning(
+                f"{source.name}: {source.folder} has none of the {gone} episodes that were stored under this "
+                "name, and takes their place. If they came from another folder of the same name, rename one."
+            )
         store.write_source(build, group, source.name, imported.frames)
         context.log.info(f"{source.name}: {imported.counts()}")
         imports.append(imported)
@@ -61,6 +65,16 @@ def imported_trajectories(
             "dagster/row_count": sum(imported.frames["attempts"].height for imported in imports),
         }
     )
+
+
+def _replaced(store: ShardStore, build: str, group: str, imported: Import) -> int:
+    """How many episodes the store holds under the source's name, where the source has none of them: they
+    came from another folder, it seems."""
+    name = imported.source.name
+    if (group, name) not in store.sources(build):
+        return 0
+    held = store.episode_ids(build, group, name)
+    return 0 if set(held) & set(imported.frames["episodes"]["episode_id"]) else len(held)
 
 
 def _summary(imports: list[Import]) -> pl.DataFrame:

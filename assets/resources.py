@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import dagster as dg
-from prompts.engines.registry import engine
 
+from prompts.engines.registry import engine
 from prompts.language_model import LanguageModel
 from warehouse.domains import Domain, load_domain
 

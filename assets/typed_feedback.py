@@ -9,8 +9,8 @@ from assets import metadata
 from assets.imported_trajectories import imported_trajectories
 from assets.partitions import build_and_group, builds_and_groups
 from assets.resources import DataHome
-from rollouts.monitor import monitor
-from rollouts.trace import Trace
+from rollouts.monitor import monitor_shards
+from rollouts.trace import LazyTrace
 from warehouse.records import TRACE_TABLES
 from warehouse.trace_store import feedback_store, scan_shards, trace_store
 
@@ -20,7 +20,7 @@ from warehouse.trace_store import feedback_store, scan_shards, trace_store
     deps=[imported_trajectories],
     group_name="feedback",
     kinds={"polars", "parquet"},
-    code_version="1",
+    code_version="2",
     owners=["team:mineevolve"],
     description="Typed execution feedback e = (z, y, Δs, Δv, f, p, ℓ), eq. 1, one row per attempt. "
     "p = λx·Var(x)/(εx+Var(x)) + λv·‖Δv‖₁/(εv+‖Δv‖₁) + λg·p_goal (eq. 2); ℓ marks stagnation (eq. 3, and "
@@ -32,14 +32,15 @@ def typed_feedback(context: dg.AssetExecutionContext, home: DataHome) -> dg.Mate
     written = []
     for source in (name for of_group, name in traces.sources(build) if of_group == group):
         parts = {
-            part.table: part
+            part.table: part.shards
             for part in traces.parts(builds=[build])
             if (part.group, part.source) == (group, source)
         }
-        trace = Trace.of(
-            {name: scan_shards(name, parts[name].shards).collect() for name in TRACE_TABLES if name in parts}
+        trace = LazyTrace(
+            tables={name: scan_shards(name, parts[name]) for name in TRACE_TABLES if name in parts},
+            ticks=[scan_shards("ticks", [shard]) for shard in parts.get("ticks", ())],
         )
-        rows = monitor(trace, home.domain)
+        rows = monitor_shards([trace], home.domain)
         store.write_source(build, group, source, {"feedback": rows}, traces.episode_ids(build, group, source))
         context.log.info(f"{source}: {rows.height} attempts")
         written.append(rows)

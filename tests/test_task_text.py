@@ -16,6 +16,12 @@ from warehouse.domains import Domain
         ("Craft 3 torches", ("craft", "torch", 3)),
         ("Smelt 12 raw copper", ("smelt", "copper_ingot", 12)),
         ("Mine 25 wood logs.", ("mine", "#logs", 25)),
+        ("Mine 1 oak tree", ("mine", "oak_log", 1)),
+        ("Obtain 2 wool", ("combat", "sheep", 2)),
+        ("Obtain 1 leather", ("combat", "leather", 1)),
+        ("Mine 0 oak logs", ("mine", None, None)),
+        ("Mine 99999999999 oak logs", ("mine", None, None)),
+        ("Mine\t1\noak log", ("mine", "oak_log", 1)),
         ("Craft a vibranium pickaxe", ("craft", None, None)),
         ("", (None, None, None)),
     ],
@@ -27,3 +33,4 @@ def test_read_task(minecraft: Domain, text: str, expected: tuple[str | None, str
 
 def test_tidy() -> None:
     assert tidy("\x1bKill_1_cow.") == "Kill 1 cow"
+    assert tidy("\x1b[2J\x1b[31mMine_1_log\x1b[0m") == "Mine 1 log"

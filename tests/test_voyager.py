@@ -273,6 +273,94 @@ def test_reading_twice_gives_the_same_rows(tmp_path: Path, minecraft: Domain) ->
     assert all(first[table].equals(second[table]) for table in first)
 
 
+@pytest.mark.parametrize("count", [float("inf"), 2**31, -5, 1.5, None, "4", float("nan")])
+def test_an_unreadable_count_is_unknown_and_invents_no_success(
+    tmp_path: Path, minecraft: Domain, count: Any
+) -> None:
+    first = event("onChat", 20, "hi")
+    first[1]["inventory"] = {"oak_log": count}
+    folder = write_run(
+        tmp_path,
+        {"Mine_1_oak_log_20240101_000000": [first, event("observe", 60, None, {"oak_log": 4})]},
+    )
+    frames = imported(folder, minecraft)
+    row = only(frames)
+    assert (row["success"], row["gained"]) == (False, 0)
+    assert "unreadable count of oak_log" in only(frames, "quarantine")["reason"]
+    assert frames["events"].height == 2
+
+
+@pytest.mark.parametrize("elapsed", [2**31, 1e30, -1, "soon"])
+def test_an_event_at_no_time_is_quarantined(tmp_path: Path, minecraft: Domain, elapsed: Any) -> None:
+    folder = write_run(
+        tmp_path, {"Kill_1_cow._20240101_000000": [event("observe", elapsed), event("observe", 40)]}
+    )
+    frames = imported(folder, minecraft)
+    assert frames["events"].height == 1
+    assert "elapsed time" in only(frames, "quarantine")["reason"]
+
+
+def test_one_bad_coordinate_costs_that_coordinate(tmp_path: Path, minecraft: Domain) -> None:
+    bad = event("observe", 40, position={"x": 1e300, "y": 64, "z": 2})
+    frames = imported(write_run(tmp_path, {"Kill_1_cow._20240101_000000": [bad]}), minecraft)
+    assert frames["ticks"].select("x", "y", "z").row(0) == (None, 64.0, 2.0)
+    assert "readable x" in only(frames, "quarantine")["reason"]
+
+
+def test_foreign_bytes_behind_a_whole_list_take_nothing_from_the_attempt(
+    tmp_path: Path, minecraft: Domain
+) -> None:
+    whole = json.dumps([event("observe", 40)]).encode() + b" junk"
+    frames = imported(write_run(tmp_path, {"Kill_1_cow._20240101_000000": whole}), minecraft)
+    assert only(frames)["end_reason"] == "agent_stopped"
+    assert only(frames, "quarantine")["reason"] == "foreign content after the list"
+
+
+@pytest.mark.parametrize(
+    ("task", "said", "claimed"),
+    [
+        ("Place_a_chest", "Chest placed.", True),
+        ("Place_a_chest", "Crafted a chest.", False),
+        ("Craft_1_stone_pickaxe", "Equipped stone pickaxe.", False),
+        ("Craft_1_stone_pickaxe", "Stone pickaxe crafted.", True),
+        ("Craft_4_oak_planks", "Crafted 2 oak planks.", False),
+    ],
+)
+def test_a_claim_is_about_the_asked_result(
+    tmp_path: Path, minecraft: Domain, task: str, said: str, claimed: bool
+) -> None:
+    folder = write_run(
+        tmp_path, {f"{task}_20240101_000000": [event("onChat", 20, said), event("observe", 40)]}
+    )
+    assert only(imported(folder, minecraft))["claimed"] is claimed
+
+
+def test_one_kill_that_drops_two_is_one_kill(tmp_path: Path, minecraft: Domain) -> None:
+    folder = write_run(
+        tmp_path,
+        {
+            "Kill_2_chickens_20240101_000000": [
+                event("onChat", 20, "Chicken found."),
+                event("onChat", 90, "Killed chicken!", {"feather": 2}),
+                event("observe", 110, None, {"feather": 2}),
+            ]
+        },
+    )
+    row = only(imported(folder, minecraft))
+    assert (row["success"], row["gained"]) == (False, 1)
+
+
+def test_a_broken_label_list_keeps_what_is_readable(tmp_path: Path, minecraft: Domain) -> None:
+    folder = write_run(
+        tmp_path, {"Kill_1_cow._20240101_000000": [event("observe", 40)]}, {"completed": [], "failed": []}
+    )
+    (folder / "ckpt" / "curriculum" / "failed_tasks.json").write_text('["Kill 1 cow", "Mine')
+    frames = imported(folder, minecraft)
+    assert only(frames)["label"] is False
+    bad = only(frames, "quarantine")
+    assert (bad["path"], bad["position"], bad["kept"]) == ("ckpt/curriculum/failed_tasks.json", 15, 1)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     content=st.binary(max_size=200)

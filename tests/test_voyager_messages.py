@@ -4,13 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollouts.ingest.voyager_messages import (
-    exception_message,
-    read_chat,
-    read_error,
-    save_of,
-    spoken_by_agent,
-)
+from rollouts.ingest.voyager_errors import exception_message, read_error
+from rollouts.ingest.voyager_messages import read_chat, save_of, spoken_by_agent
 from warehouse.domains import Domain, load_domain
 
 
@@ -37,6 +32,27 @@ from warehouse.domains import Domain, load_domain
         ("Failed to kill cow.", "out_of_reach", "cow"),
         ("My inventory is full!", "inventory_full", None),
         ("Cannot find a path to the tree.", "path_blocked", None),
+        ("No space to place the crafting table.", "no_room", None),
+        ("No room to place the chest here.", "no_room", None),
+        ("Bot left the mine.", None, None),
+        ("I burned 3 logs.", None, None),
+        ("Bot is unstuck now.", None, None),
+        ("Error placing furnace: No path to the goal!", "path_blocked", "furnace"),
+        ("I don't have a pickaxe.", "missing_tool", "pickaxe"),
+        ("Need a stone pickaxe.", "missing_tool", "stone_pickaxe"),
+        ("Need a crafting table.", "missing_station", "crafting_table"),
+        ("There are no cows nearby.", "target_absent", "cow"),
+        ("You don't have enough iron ingots", "missing_requirement", "iron_ingot"),
+        ("Not enough materials.", "missing_requirement", None),
+        ("Out of fuel", "missing_fuel", None),
+        ("No coal for fuel.", "missing_fuel", None),
+        ("No item named foo", "invalid_action", "foo"),
+        ("I don't see iron_ingot in this chest", "missing_item", "iron_ingot"),
+        ("Shot skeleton!", "done", "kill:skeleton"),
+        ("Path blocked", "path_blocked", None),
+        ("No oak tree found nearby", "target_absent", "oak_log"),
+        ("No sticks in inventory. Cannot craft.", "missing_requirement", "stick"),
+        ("I need 5 more cobblestone", "missing_item", "cobblestone"),
         ("Craft without a crafting table", None, None),
         ("Collect finish!", None, None),
     ],
@@ -87,6 +103,32 @@ def test_a_shortage_names_every_item_with_its_number(minecraft: Domain) -> None:
         ("Failed to kill cow within 300s", "out_of_reach", None),
         ("Digging needs patience", "invalid_action", None),
         ("stone is not a valid fuel", "missing_fuel", None),
+        ("Could not find any oak logs", "target_absent", "oak_log"),
+        ("Couldn't find a furnace", "missing_station", "furnace"),
+        ("Failed to find crafting table", "missing_station", "crafting_table"),
+        ("requires crafting table", "missing_station", "crafting_table"),
+        ("No crafting_table in inventory", "missing_item", "crafting_table"),
+        ("I don't have iron pickaxe", "missing_tool", "iron_pickaxe"),
+        ("You need an iron pickaxe to mine diamonds", "missing_tool", "iron_pickaxe"),
+        ("Can't find raw_iron in slots [3 - 39], (item id: 765)", "missing_item", "raw_iron"),
+        ("Server rejected transaction for clicking on slot 0, on window with id 1.", "result_failed", None),
+        ("No block has been placed : the block is still air", "no_room", None),
+        ("Digging aborted", "action_timeout", None),
+        ("No chest at (1, 2, 3), it is air", "missing_station", "chest"),
+        ("Failed to shoot skeleton.", "out_of_reach", None),
+        ("stuckTickCounter is not defined", "invalid_action", None),
+        ("No suitable position found to place crafting table", "no_room", None),
+        ("No recipe for wooden_pickaxe found", "invalid_action", "wooden_pickaxe"),
+        ("No space to place the block", "no_room", None),
+        ("raw_iron is not a valid input", "result_failed", "smelt:iron_ingot"),
+        ("oak_sapling is not a valid input", "invalid_action", None),
+        ("smeltItem failed too many times, please check", "result_failed", "smelt:"),
+        (
+            "In your program code: throw new Error(`No crafting table nearby`);\nNo crafting table nearby\n"
+            'at line 3:await craftItem(bot, "charcoal", 1); in your code',
+            "invalid_action",
+            "charcoal",
+        ),
         ("something nobody has ever seen", "invalid_action", None),
     ],
 )

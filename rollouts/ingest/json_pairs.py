@@ -9,6 +9,7 @@ from typing import Any, Final
 import orjson
 
 LARGEST_FILE: Final = 1 << 28  # 256 MiB: far above any recorded attempt; a larger file is not one
+AFTER_THE_LIST: Final = "foreign content after the list"
 _BLANK = re.compile(r"[\s,]*")
 
 
@@ -70,7 +71,7 @@ def _element_by_element(content: bytes) -> Salvage:
             rest = text[at + 1 :].strip("\0 \t\r\n")
             if rest:
                 found.broken_at = offset.of(at + 1)
-                found.reason = "foreign content after the list"
+                found.reason = AFTER_THE_LIST
             return found
         try:
             value, end = decoder.raw_decode(text, at)

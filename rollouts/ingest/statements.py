@@ -16,7 +16,7 @@ from typing import Final, Literal
 
 from warehouse.domains.english import inflector
 
-StatementKind = Literal["claim", "have", "short", "absent", "seen"]
+StatementKind = Literal["claim", "have", "short", "need", "absent", "seen"]
 
 _LARGEST_NUMBER_WORD: Final = 64  # one full stack; larger numbers are written in digits
 
@@ -27,26 +27,42 @@ PAST_FORMS: Final = {
     "crafted": "craft", "made": "craft", "built": "craft", "created": "craft", "smelted": "smelt",
     "cooked": "cook", "killed": "kill", "slain": "kill", "defeated": "kill", "hunted": "kill",
     "placed": "place", "deposited": "deposit", "planted": "place", "used": "use", "eaten": "eat",
-    "traded": "trade", "equipped": "equip", "caught": "catch", "sheared": "shear",
+    "ate": "eat", "traded": "trade", "equipped": "equip", "caught": "catch", "sheared": "shear",
 }  # fmt: skip
+_GERUNDS: Final = {
+    "mining": "mine", "digging": "dig", "chopping": "chop", "collecting": "collect", "gathering": "gather",
+    "harvesting": "harvest", "obtaining": "obtain", "getting": "get", "crafting": "craft", "making": "craft",
+    "building": "craft", "smelting": "smelt", "cooking": "cook", "killing": "kill", "hunting": "kill",
+    "placing": "place", "depositing": "deposit", "planting": "place", "eating": "eat",
+}  # fmt: skip
+_VERBS: Final = PAST_FORMS | _GERUNDS
 
-_PAST = "|".join(PAST_FORMS)
-_COUNT = r"(?P<count>\d+|a|an|the|one|all|enough|some|{words})"
-_TAIL = re.compile(
+_WHO: Final = r"(?:(?:i|we|you|bot|the\s+bot)(?:'ve)?\s+)?"
+_NOT: Final = r"(?:do\s*n[o']?t|don't|does\s+not|doesn't|did\s+not|didn't)"
+_CANNOT: Final = r"(?:could\s*n[o']t|couldn't|can\s*not|can't|failed\s+to|unable\s+to|did\s+not|didn't)"
+_BE: Final = r"(?:(?:has\s+been|have\s+been|is|are|was|were)\s+)?"
+_BAG: Final = r"(?:the\s+|my\s+|bot's\s+|its\s+)?inventory"
+_NOUN: Final = r"(?P<phrase>[a-z][a-z _'-]*?)"
+_END: Final = r"\s*[.!…]*$"
+_TAIL: Final = re.compile(
     r"\s+(?:in|from|into|to|with|within|on|at|for|near|nearby|around|using|by|of them|so far|again"
     r"|successfully|now|already|yet)\b.*$"
 )
-_LEAD = r"^(?:(?:i|we|bot)(?:'ve|\s+have|\s+has)?\s+)?(?:successfully\s+|finally\s+)?"
+_CLAUSES: Final = re.compile(r"(?<=[.!])\s+|\s+(?:and|but|then)\s+|\s*[;,]\s+|:\s+")
 
 
 @dataclass(frozen=True)
 class Statement:
-    """`kind` of statement, its verb (imperative, '' where none), its noun phrase and its count if given."""
+    """`kind` of statement, its verb (imperative, '' where none), its noun phrase and its count if given.
+
+    `more`: the count is of what is still to come ("need 2 more sticks"), not a total.
+    """
 
     kind: StatementKind
     verb: str
     phrase: str
     count: int | None
+    more: bool = False
 
 
 @cache
@@ -57,64 +73,67 @@ def _number_words() -> dict[str, int]:
 @cache
 def _patterns() -> list[tuple[StatementKind, re.Pattern[str]]]:
     words = "|".join(sorted(_number_words(), key=len, reverse=True))
-    count = rf"(?:all\s+(?=\d))?(?:{_COUNT.format(words=words)}\s+)?(?:more\s+)?"
-    noun = r"(?P<phrase>[a-z][a-z _'-]*?)"
-    end = r"\s*(?:[.!,;].*)?$"
+    amount = rf"(?P<count>\d+\s*/\s*\d+|\d+|a|an|the|one|all|any|enough|some|{words})"
+    count = rf"(?:all\s+(?=\d))?(?:{amount}\s+)?(?P<more>(?:more|additional|another)\s+)?"
+    past, gerund = "|".join(PAST_FORMS), "|".join(_GERUNDS)
+    not_done = rf"(?!(?:successfully\s+)?(?:{past})\b)"
     sources: list[tuple[StatementKind, str]] = [
-        ("have", rf"^(?:(?:i|we|bot)\s+)?(?:already\s+(?:have|has|got)|have\s+already)\s+{count}{noun}{end}"),
         (
             "have",
-            rf"^(?:i|we|bot)\s+(?:now\s+)?(?:have|has)\s+(?:now\s+)?{count}(?!(?:successfully\s+)?(?:{_PAST})\b){noun}{end}",
+            rf"^{_WHO}(?:already\s+(?:have|has|got)|(?:have|has)\s+already)\s+{count}{not_done}{_NOUN}{_END}",
         ),
-        ("have", rf"^(?:there\s+(?:is|are)\s+)?already\s+{count}{noun}{end}"),
-        ("short", rf"^(?:there\s+(?:is|are)\s+)?not\s+enough\s+{count}{noun}{end}"),
         (
-            "short",
-            rf"^(?:i|we|bot)?\s*(?:do\s*n[o']?t|don't|does\s+not|doesn't|did\s+not)\s+have\s+(?:any\s+|enough\s+)?"
-            rf"{count}{noun}{end}",
+            "have",
+            rf"^(?:i|we|bot|the\s+bot)\s+(?:now\s+)?(?:have|has)\s+(?:now\s+)?{count}{not_done}{_NOUN}{_END}",
         ),
-        ("short", rf"^(?:i|we|bot)?\s*(?:still\s+)?(?:need|needs|lack|lacks|missing)\s+{count}{noun}{end}"),
-        ("short", rf"^insufficient\s+{count}{noun}{end}"),
-        ("short", rf"^no\s+(?:more\s+)?{noun}\s+(?:in|left\s+in)\s+(?:the\s+|my\s+|bot's\s+)?inventory\b.*$"),
+        ("have", rf"^(?:there\s+(?:is|are)\s+)?already\s+{count}{_NOUN}{_END}"),
+        ("have", rf"^{count}(?!no\b){_NOUN}\s+(?:is\s+|are\s+)?already\s+in\s+{_BAG}{_END}"),
+        ("have", rf"^{count}(?!no\b){_NOUN}\s+(?:is|are)\s+in\s+{_BAG}{_END}"),
+        ("short", rf"^(?:there\s+(?:is|are)\s+)?(?:not\s+enough|insufficient)\s+{count}{_NOUN}{_END}"),
+        ("short", rf"^{_WHO}{_NOT}\s+have\s+{count}{_NOUN}{_END}"),
+        ("short", rf"^no\s+(?:more\s+)?{_NOUN}\s+(?:left\s+)?in\s+{_BAG}\b.*$"),
+        (
+            "need",
+            rf"^{_WHO}(?:still\s+)?(?:need|needs|lack|lacks|missing)\s+(?:at\s+least\s+)?{count}{_NOUN}{_END}",
+        ),
         (
             "absent",
-            rf"^no\s+{noun}\s+(?:was\s+|were\s+)?(?:found|nearby|around|here|in\s+range|visible)\b.*$",
+            rf"^(?:there\s+(?:is|are|was|were)\s+)?no\s+{_NOUN}\s+(?:was\s+|were\s+)?"
+            r"(?:found|nearby|around|here|in\s+(?:range|sight|view)|visible)\b.*$",
         ),
-        (
-            "absent",
-            rf"^(?:i\s+|we\s+|bot\s+)?(?:could\s*n[o']t|couldn't|can\s*not|can't|failed\s+to|unable\s+to|did\s+not)"
-            rf"\s+(?:find|locate|see)\s+(?:a\s+|an\s+|any\s+|the\s+)?{noun}{end}",
-        ),
-        ("absent", rf"^{noun}\s+(?:was\s+|were\s+)?not\s+found{end}"),
-        ("seen", rf"^(?:i\s+)?(?:found|spotted|located)\s+{count}{noun}{end}"),
-        ("seen", rf"^{count}{noun}\s+found{end}"),
-        ("claim", rf"{_LEAD}(?P<verb>{_PAST})(?:\s+up)?\s+{count}{noun}{end}"),
+        ("absent", rf"^{_WHO}{_CANNOT}\s+(?:find|locate|see)\s+{count}{_NOUN}{_END}"),
+        ("absent", rf"^{_NOUN}\s+(?:was\s+|were\s+)?not\s+found{_END}"),
+        ("seen", rf"^{_WHO}(?:found|spotted|located)\s+{count}{_NOUN}{_END}"),
+        ("seen", rf"^{count}(?!no\b){_NOUN}\s+found{_END}"),
         (
             "claim",
-            rf"^{count}{noun}\s+(?:has\s+been\s+|have\s+been\s+|is\s+|are\s+|was\s+|were\s+)?"
-            rf"(?:successfully\s+)?(?P<verb>{_PAST})(?:\s+successfully)?{end}",
+            rf"^(?:{_WHO}(?:have\s+|has\s+)?)?(?:successfully\s+|finally\s+)?(?P<verb>{past})(?:\s+up)?"
+            rf"\s+{count}{_NOUN}{_END}",
+        ),
+        ("claim", rf"^{_WHO}(?:done|finished|completed)\s+(?P<verb>{gerund})\s+{count}{_NOUN}{_END}"),
+        (
+            "claim",
+            rf"^{count}(?!no\b){_NOUN}\s+{_BE}(?:successfully\s+|already\s+)?(?P<verb>{past})"
+            rf"(?:\s+successfully)?{_END}",
         ),
     ]
     return [(kind, re.compile(source)) for kind, source in sources]
 
 
 def number(word: str | None) -> int | None:
-    """The number that a count word says; None for 'all', 'enough', 'the' and for no word."""
+    """The number that a count word says, of "3/5" the first; None for 'all', 'enough', 'the' and no word."""
     if word is None:
         return None
-    if word.isdigit():
-        return int(word)
+    digits = word.split("/")[0].strip()
+    if digits.isdecimal():
+        return int(digits)
     return 1 if word in ("a", "an") else _number_words().get(word)
 
 
 def statements(text: str) -> list[Statement]:
     """The statements of a message, one per clause, in order. Case and final marks do not matter."""
-    found = []
-    for clause in re.split(r"(?<=[.!])\s+|\s+and\s+|\s+but\s+|\s*;\s*", text.strip().lower()):
-        statement = _statement(clause.strip())
-        if statement is not None:
-            found.append(statement)
-    return found
+    clauses = (clause.strip() for clause in _CLAUSES.split(text.strip().lower()) if clause)
+    return [statement for statement in map(_statement, clauses) if statement is not None]
 
 
 def _statement(clause: str) -> Statement | None:
@@ -125,8 +144,8 @@ def _statement(clause: str) -> Statement | None:
         groups = match.groupdict()
         phrase = _TAIL.sub("", groups["phrase"]).strip()
         if phrase:
-            verb = PAST_FORMS.get(groups.get("verb") or "", "")
-            return Statement(kind, verb, phrase, number(groups.get("count")))
+            verb = _VERBS.get(groups.get("verb") or "", "")
+            return Statement(kind, verb, phrase, number(groups.get("count")), bool(groups.get("more")))
     return None
 
 

@@ -1,7 +1,7 @@
 """A task in words ("Mine 3 coal ores", "Craft an iron axe", "Kill 1 cow.") read as kind, target and count."""
 
 import re
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rollouts.ingest.statements import number
 from warehouse.domains import Domain
@@ -9,6 +9,8 @@ from warehouse.domains import Domain
 _ORDER = re.compile(
     r"^(?P<verb>[a-z]+)\s+(?:(?P<count>\d+|an?|the|[a-z]+)\s+)?(?:more\s+)?(?P<phrase>[a-z][a-z _'-]*)$"
 )
+_LARGEST: Final = 2**31 - 1  # of the contract's counts
+_ESCAPE_SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _TAIL = re.compile(r"\s+(?:from|in|into|with|using|at|on|to|near|for|by)\s+.*$")
 
 
@@ -23,8 +25,10 @@ class TaskReading(NamedTuple):
 
 
 def tidy(text: str) -> str:
-    """A task text without control characters, outer blanks and a final full stop; underscores are blanks."""
-    plain = "".join(char for char in text.replace("_", " ") if char.isprintable())
+    """A task text without control characters, outer blanks and a final full stop; underscores, tabs and line
+    ends are blanks."""
+    words = re.sub(r"[\t\n\r\f\v_]", " ", _ESCAPE_SEQUENCE.sub("", text))
+    plain = "".join(char for char in words if char.isprintable())
     return re.sub(r"\s+", " ", plain).strip().removesuffix(".").strip()
 
 
@@ -46,7 +50,20 @@ def read_task(text: str, domain: Domain) -> TaskReading:
         count = None
     phrase = phrase.removeprefix("more ")
     kind = domain.kind_of(verb, phrase)
-    reading = domain.read_target(phrase, kind) if kind else None
-    if reading is None:
-        return TaskReading(verb, kind, None, frozenset(), None)
-    return TaskReading(verb, kind, reading.target, reading.accepts, number(count) or 1)
+    needed = 1 if count is None else number(count) or (1 if count == "the" else 0)
+    reading = domain.read_target(phrase, kind) if kind and 0 < needed <= _LARGEST else None
+    if reading is not None:
+        return TaskReading(verb, kind, reading.target, reading.accepts, needed)
+    if kind == "combat" and 0 < needed <= _LARGEST:
+        return _from_a_creature(verb, phrase, needed, domain)
+    return TaskReading(verb, kind, None, frozenset(), None)
+
+
+def _from_a_creature(verb: str, phrase: str, needed: int, domain: Domain) -> TaskReading:
+    """An item that is got by killing what drops it: the creature is the target, the item what counts."""
+    item = domain.read_target(phrase, "craft") or domain.read_target(phrase, "mine")
+    items = domain.expand(item.target) if item is not None else frozenset()
+    killed = [source for each in sorted(items) for kind, source in domain.sources(each) if kind == "combat"]
+    if not killed:
+        return TaskReading(verb, "combat", None, frozenset(), None)
+    return TaskReading(verb, "combat", killed[0], items, needed)

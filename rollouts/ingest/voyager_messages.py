@@ -1,194 +1,120 @@
 """Voyager's messages, read as signals.
 
 Three sources speak in a Voyager recording: its control primitives, in fixed sentences (mine, craft, smelt,
-place, kill, explore); exceptions, in which the message stands between the program's own code lines; and the
-agent's program, in words of its own (rollouts/ingest/statements.py). A signal says what the words say;
-whether it decides the attempt is Monitor's business.
+place, kill, explore); exceptions (rollouts/ingest/voyager_errors.py); and the agent's program, in words of its
+own (rollouts/ingest/statements.py). A signal says what the words say; whether it decides the attempt is
+Monitor's business.
 """
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
+from rollouts.ingest.readings import NOTHING, Readers, Reading, action, first, named, plain, table
 from rollouts.ingest.statements import Statement, statements
 from warehouse.domains import Domain
 
 
-@dataclass(frozen=True)
-class Reading:
-    """An event's signal with the things it names. `items` are shortages: (name, count)."""
-
-    signal: str | None
-    name: str | None = None
-    count: int | None = None
-    items: tuple[tuple[str, int], ...] = ()
-
-
-NOTHING: Final = Reading(None)
-Maker = Callable[[re.Match[str], Domain], Reading]
-Readers = list[tuple[re.Pattern[str], Maker]]
-
-
-def _plain(signal: str | None) -> Maker:
-    return lambda match, domain: Reading(signal)
-
-
-def _named(signal: str) -> Maker:
-    return lambda match, domain: Reading(signal, match["name"])
-
-
-def _action(signal: str, verb: str) -> Maker:
-    def make(match: re.Match[str], domain: Domain) -> Reading:
-        count = match.groupdict().get("count")
-        return Reading(signal, f"{verb}:{match['name']}", int(count) if count else 1)
-
-    return make
-
-
 def _shortage(match: re.Match[str], domain: Domain) -> Reading:
-    items = tuple((name, int(count)) for count, name in re.findall(r"(\d+) more (\w+)", match["items"]))
-    return Reading("missing_item", f"craft:{match['name']}", None, tuple(sorted(items)))
+    found = re.findall(r"(\d+) more (\w+)", match["items"])
+    items = tuple(sorted((name, int(count)) for count, name in found))
+    return Reading("missing_item", f"craft:{match['name']}", None, items)
 
 
 def _smelted(match: re.Match[str], domain: Domain) -> Reading:
-    name = domain.smelting.get(match["name"], match["name"])
-    return Reading("done", f"smelt:{name}", int(match["count"]))
+    return Reading("done", f"smelt:{product(match['name'], domain)}", int(match["count"]))
 
 
 def _smelt_failed(match: re.Match[str], domain: Domain) -> Reading:
-    return Reading("result_failed", f"smelt:{domain.smelting.get(match['name'], match['name'])}")
+    return Reading("result_failed", f"smelt:{product(match['name'], domain)}")
 
 
-def _one_missing(match: re.Match[str], domain: Domain) -> Reading:
+def one_missing(match: re.Match[str], domain: Domain) -> Reading:
+    """One of the thing named was missing."""
     return Reading("missing_item", match["name"], None, ((match["name"], 1),))
 
 
-def _requirement(match: re.Match[str], domain: Domain) -> Reading:
-    """A requirement, if it names a station or a tool ("requires craftingTable"); else nothing."""
-    known = absence(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", match["name"]).lower(), domain)
-    return known if known.signal != "target_absent" else NOTHING
-
-
-def _absent(match: re.Match[str], domain: Domain) -> Reading:
+def absent(match: re.Match[str], domain: Domain) -> Reading:
+    """See `absence`."""
     return absence(match["name"].strip(), domain)
 
 
-PRIMITIVES: Final[Readers] = [
-    (re.compile(source), maker)
-    for source, maker in [
-        (r"^I can make (?P<name>\w+)$", _action("started", "craft")),
+PRIMITIVES: Final[Readers] = table(
+    [
+        (r"^I can make (?P<name>\w+)$", action("started", "craft")),
         (r"^I cannot make (?P<name>\w+) because I need:(?P<items>.*)$", _shortage),
-        (r"^I did the recipe for (?P<name>\w+) (?P<count>\d+) times$", _action("done", "craft")),
+        (r"^I did the recipe for (?P<name>\w+) (?P<count>\d+) times$", action("done", "craft")),
         (
             r"^I cannot do the recipe for (?P<name>\w+) (?P<count>\d+) times$",
-            _action("result_failed", "craft"),
+            action("result_failed", "craft"),
         ),
-        (r"^I need at least an? (?P<name>\w+) to mine (?P<block>\w+)", _named("missing_tool")),
-        (r"^Failed to pick ?up item", _plain("drop_lost")),
-        (r"^No (?P<name>\w+) nearby, please explore first$", _absent),
-        (r"^No (?P<name>\w+) to smelt in inventory", _one_missing),
-        (r"^No (?P<name>\w+) as fuel in inventory", _named("missing_fuel")),
-        (r"^No (?P<name>\w+) in inventory", _one_missing),
-        (r"^Placing (?P<name>\w+) on ", _action("started", "place")),
-        (r"^Placed (?P<name>\w+)$", _action("done", "place")),
-        (r"^Error placing (?P<name>\w+): .*did not fire within timeout", _named("action_timeout")),
-        (r"^Error placing (?P<name>\w+): ", _named("no_room")),
-        (r"^No block to place (?P<name>\w+) on", _named("no_room")),
-        (r"^Killed (?P<name>\w+)!$", _action("done", "kill")),
-        (r"^Failed to kill (?P<name>\w+)", _named("out_of_reach")),
+        (r"^I need at least an? (?P<name>\w+) to mine (?P<block>\w+)", named("missing_tool")),
+        (r"^Failed to pick ?up item", plain("drop_lost")),
+        (r"^No (?P<name>\w+) nearby, please explore first$", absent),
+        (r"^No (?P<name>\w+) to smelt in inventory$", one_missing),
+        (r"^No (?P<name>\w+) as fuel in inventory$", named("missing_fuel")),
+        (r"^No (?P<name>\w+) in inventory$", one_missing),
+        (r"^I don't see (?P<name>\w+) in this chest$", one_missing),
+        (r"^No (?:item|block|mob|entity) named (?P<name>\w+)$", named("invalid_action")),
+        (r"^Placing (?P<name>\w+) on ", action("started", "place")),
+        (r"^Placed (?P<name>\w+)$", action("done", "place")),
+        (r"^Error placing (?P<name>\w+): .*did not fire within timeout", named("action_timeout")),
+        (r"^Error placing (?P<name>\w+): .*\b(?:path|goal)\b", named("path_blocked")),
+        (r"^Error placing (?P<name>\w+): ", named("no_room")),
+        (r"^No block to place (?P<name>\w+) on", named("no_room")),
+        (r"^(?:Killed|Shot) (?P<name>\w+)!$", action("done", "kill")),
+        (r"^Failed to (?:kill|shoot) (?P<name>\w+)", named("out_of_reach")),
         (r"^Smelted (?P<count>\d+) (?P<name>\w+)\.?$", _smelted),
         (r"^Failed to smelt (?P<name>\w+)", _smelt_failed),
-        (r"^Explore success\.?$", _plain("target_seen")),
-        (r"^(?:Max exploration time reached|Failed to explore)", _plain("target_absent")),
+        (r"^Explore success\.?$", plain("target_seen")),
+        (r"^(?:Max exploration time reached|Failed to explore)", plain("target_absent")),
         # Said before every craft away from a station, whether the recipe needs one or not: decides nothing.
-        (r"^(?:Craft without a |An? [\w ]+ needs to be nearby to start crafting)", _plain(None)),
-        (r"^Collect finish!$", _plain(None)),
+        (r"^(?:Craft without a |An? [\w ]+ needs to be nearby to start crafting)", plain(None)),
+        (r"^Collect finish!$", plain(None)),
     ]
-]
+)
 
-_CONNECTION: Final = "|".join(
+NO_ROOM: Final = (
+    r"no (?:suitable |free |more )?(?:space|room|place|spot|position)\b.*\bplac|to place\b.*\bnot found"
+)
+FULL: Final = (
+    r"inventory (?:is )?full|destination full|no (?:free |empty |more )?(?:slots?|space|room)\b.*\binventory"
+)
+NO_FUEL: Final = r"is not a valid fuel|\b(?:no|out of|not enough|needs?|requires?|without)\b[\w ]*\bfuel\b"
+BLOCKED: Final = "|".join(
     (
-        r"ECONN\w+|EPIPE|socket (?:hang up|closed)|kicked|disconnect(?:ed)?\b|keep-?alive|end of stream",
+        r"took to+ long to decide path|no path\b|path (?:is )?blocked|path was stopped|\bstuck\b",
+        r"path(?:finder|finding)? (?:failed|timed out|was stopped)|goal was changed",
+        r"cannot (?:find|reach) (?:a )?(?:path|goal)",
+    )
+)
+REACH: Final = (
+    r"failed to (?:kill|shoot|hit)|out of reach|too far|can(?:no|')t reach|not in (?:reach|range|view)"
+)
+LOST: Final = "|".join(
+    (
+        r"ECONN\w+|EPIPE|socket (?:hang up|closed)|was kicked|disconnected\b|keep-?alive|end of stream",
         r"connection (?:was )?(?:lost|closed|reset|refused|throttled|timed out)|client timed out",
-        r"server (?:is )?(?:closed|not running|down)|bot (?:has )?(?:not spawned|left)|read timeout",
-        r"request timed out|environment (?:crashed|is down|did not respond)",
+        r"server (?:is )?(?:closed|not running|down)|bot (?:has )?not spawned|read timeout|request timed out",
+        r"environment (?:crashed|is down|did not respond)",
     )
 )
-_DEATH: Final = r"\b(?:bot|player|agent|i) (?:has )?(?:died|was slain|was killed|drowned|starved|burned)"
-_FULL: Final = r"inventory (?:is )?full|destination full|no (?:free |empty )?(?:slot|space|room)"
-_SHORT: Final = (
-    r"not enough|don't have enough|missing ingredients?|insufficient|craftItem failed too many times"
-)
-_BLOCKED: Final = "|".join(
-    (
-        r"took to+ long to decide path|no path\b|path(?:finder|finding)? (?:failed|timed out|was stopped)",
-        r"goal was changed|cannot (?:find|reach) (?:a )?(?:path|goal)|stuck",
-    )
-)
-_REACH: Final = r"failed to kill|out of reach|too far|can(?:no|')t reach|not in (?:reach|range|view)"
-_SEARCHED: Final = r"(?:mineBlock|killMob) failed too many times|please explore"
-
-# Ordered: a precondition named in an exception outranks its being an exception.
-EXCEPTIONS: Final[Readers] = [
-    (re.compile(source, re.IGNORECASE), maker)
-    for source, maker in [
-        (_CONNECTION, _plain("connection_lost")),
-        (_DEATH, _plain("died")),
-        (_FULL, _plain("inventory_full")),
-        (r"is not a valid fuel|no fuel|(?:needs?|requires?|without|not enough) fuel", _plain("missing_fuel")),
-        (r"No (?P<name>[\w ]+?) (?:nearby|in range|around|within range|found)\b", _absent),
-        (r"need at least an? (?P<name>\w+) to mine", _named("missing_tool")),
-        (r"(?:requires?|needs?) (?:an? )?(?P<name>\w+)", _requirement),
-        (r"No (?P<name>\w+) in inventory", _one_missing),
-        (_SHORT, _plain("missing_requirement")),
-        (_BLOCKED, _plain("path_blocked")),
-        (_REACH, _plain("out_of_reach")),
-        (_SEARCHED, _plain("target_absent")),
-        (r"placeItem failed too many times", _plain("no_room")),
-        (r"smeltItem failed too many times", _plain("result_failed")),
-        (r"did not fire within timeout|timed? ?out", _plain("action_timeout")),
-    ]
-]
+DEAD: Final = r"\b(?:bot|player|agent|i) (?:has )?(?:died|was slain|was killed|drowned|starved to death|burned to death)"
 
 # What a program may report in its own words of what it met, when the words are no statement about a thing.
-REPORTS: Final[Readers] = [
-    (re.compile(source, re.IGNORECASE), _plain(signal))
-    for source, signal in [
-        (_CONNECTION, "connection_lost"),
-        (_DEATH, "died"),
-        (_FULL, "inventory_full"),
-        (_BLOCKED, "path_blocked"),
-        (_REACH, "out_of_reach"),
-    ]
-]
-
-_CODE_LINE = re.compile(
-    r"^(?:In your program code:|Your code:|at |/|\S+\.js:\d+|throw new |throw )|;\s*$|in your code$"
+REPORTS: Final[Readers] = table(
+    [
+        (LOST, plain("connection_lost")),
+        (DEAD, plain("died")),
+        (NO_ROOM, plain("no_room")),
+        (FULL, plain("inventory_full")),
+        (NO_FUEL, plain("missing_fuel")),
+        (BLOCKED, plain("path_blocked")),
+        (REACH, plain("out_of_reach")),
+        (r"must be an? \w+", plain("invalid_action")),
+    ],
+    re.IGNORECASE,
 )
-_UNKNOWN_NAME = re.compile(r"No (?:block|item|mob|entity|recipe) named (?P<name>\w+)")
-
-
-def exception_message(text: str) -> str:
-    """The message of a recorded exception, without the code lines that Voyager prints around it.
-
-    >>> exception_message('In your program code: throw new Error("No furnace nearby");\\nNo furnace nearby\\n'
-    ...     'at line 6:await smeltItem(bot, "raw_iron", "oak_planks"); in your code')
-    'No furnace nearby'
-    """
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    kept = [line for line in lines if not _CODE_LINE.search(line)]
-    return " ".join(kept) if kept else text.strip()
-
-
-def read_error(text: str, domain: Domain) -> Reading:
-    """A recorded exception as a signal. One that names no unmet precondition is an action that could not be
-    carried out as given."""
-    message = exception_message(text)
-    unknown = _UNKNOWN_NAME.search(message)
-    if unknown:
-        return Reading("invalid_action", unknown["name"])
-    return _first(EXCEPTIONS, message, domain) or Reading("invalid_action")
+_EVERYTHING: Final = frozenset({"materials", "material", "resources", "ingredients", "items"})
 
 
 def read_chat(text: str, domain: Domain) -> Reading:
@@ -197,18 +123,21 @@ def read_chat(text: str, domain: Domain) -> Reading:
         match = pattern.match(text.strip())
         if match:
             return make(match, domain)
+    reported = first(REPORTS, text, domain)
+    if reported is not None and reported.signal in (
+        "no_room",
+        "inventory_full",
+        "missing_fuel",
+        "path_blocked",
+    ):
+        return reported  # its words look like a statement about a "room", a "slot", a "fuel" or a "path"
+    return read_statements(text, domain) or reported or NOTHING
+
+
+def read_statements(text: str, domain: Domain) -> Reading | None:
+    """The first statement of a text that says something, as a signal."""
     for statement in statements(text):
         reading = read_statement(statement, domain)
-        if reading.signal:
-            return reading
-    return _first(REPORTS, text, domain) or NOTHING
-
-
-def _first(readers: Readers, text: str, domain: Domain) -> Reading | None:
-    """The first reading that finds a signal in a text."""
-    for pattern, make in readers:
-        match = pattern.search(text)
-        reading = make(match, domain) if match else NOTHING
         if reading.signal:
             return reading
     return None
@@ -216,20 +145,35 @@ def _first(readers: Readers, text: str, domain: Domain) -> Reading | None:
 
 def read_statement(statement: Statement, domain: Domain) -> Reading:
     """A statement as a signal; its noun phrase as a name of the domain where the domain knows it."""
-    if statement.kind == "absent":
-        return absence(statement.phrase, domain)
-    if statement.kind == "seen":
-        return Reading("target_seen", thing(statement.phrase, domain))
-    if statement.kind == "short" and statement.phrase in ("fuel", "fuels"):
-        return Reading("missing_fuel")
-    if statement.kind == "short":
-        return Reading("missing_requirement", thing(statement.phrase, domain), statement.count)
-    signal = "claim" if statement.kind == "claim" else "claim_have"
-    return Reading(signal, thing(statement.phrase, domain, statement.verb), statement.count)
+    phrase, count = statement.phrase, statement.count
+    match statement.kind:
+        case "absent":
+            return absence(phrase, domain)
+        case "seen":
+            return Reading("target_seen", thing(phrase, domain))
+        case "short" | "need":
+            return _want(statement, domain)
+        case "claim":
+            return Reading("claim", thing(phrase, domain, statement.verb), count)
+        case _:
+            return Reading("claim_have", thing(phrase, domain), count)
+
+
+def _want(statement: Statement, domain: Domain) -> Reading:
+    """The agent's word that it lacks something: a tool, a station to stand at, so many more, or just some."""
+    if statement.phrase in _EVERYTHING:
+        return Reading("missing_requirement")
+    known = absence(statement.phrase, domain)
+    if known.signal == "missing_tool" or (known.signal == "missing_station" and statement.kind == "need"):
+        return known
+    name = thing(statement.phrase, domain)
+    if statement.more and statement.count is not None:
+        return Reading("missing_item", name, None, ((name, statement.count),))
+    return Reading("missing_requirement", name, statement.count)
 
 
 def absence(phrase: str, domain: Domain) -> Reading:
-    """What is absent decides what it means: a station, a tool, or something that was searched for."""
+    """What is absent decides what it means: a way, a station, a tool, or something that was searched for."""
     name = phrase.replace(" ", "_")
     if name in ("path", "way", "route"):
         return Reading("path_blocked")
@@ -248,6 +192,11 @@ def thing(phrase: str, domain: Domain, verb: str = "") -> str:
         if reading is not None:
             return reading.target
     return phrase.replace(" ", "_")
+
+
+def product(name: str, domain: Domain) -> str:
+    """What smelting a thing gives; the name itself where it gives nothing."""
+    return domain.smelting.get(name, name)
 
 
 def save_of(value: Any) -> tuple[str, str] | None:

@@ -6,6 +6,7 @@ from typing import Final
 import polars as pl
 
 from rollouts.monitor.case import Case
+from rollouts.monitor.contradictions import contradicted, held_at
 from rollouts.monitor.runs import KEY
 from rollouts.monitor.targets import seen_names
 from warehouse.domains import Domain
@@ -30,8 +31,10 @@ DIRECT: Final = {
 def said_causes(case: Case) -> pl.DataFrame:
     """Every cause that an event names, with that event as its evidence."""
     events = case.events.filter(pl.col("signal").is_not_null()).with_columns(pl.col("signal").cast(pl.String))
-    direct = events.filter(pl.col("signal").is_in(list(DIRECT))).with_columns(
-        type=pl.col("signal").replace_strict(DIRECT, return_dtype=pl.String)
+    direct = (
+        events.filter(pl.col("signal").is_in(list(DIRECT)))
+        .join(contradicted(case), on=[*KEY, "seq"], how="anti")
+        .with_columns(type=pl.col("signal").replace_strict(DIRECT, return_dtype=pl.String))
     )
     parts = [
         direct,
@@ -70,81 +73,8 @@ def _lost_connection(events: pl.DataFrame, case: Case) -> pl.DataFrame:
 def _unmet_requirement(events: pl.DataFrame, case: Case) -> pl.DataFrame:
     """The agent's own word that something is short, unless its inventory shows that it held enough."""
     said = events.filter(pl.col("signal") == "missing_requirement")
-    return said.join(contradicted_requirements(case), on=[*KEY, "seq"], how="anti").with_columns(
+    return said.join(contradicted(case), on=[*KEY, "seq"], how="anti").with_columns(
         type=pl.lit("MISSING_INGREDIENT")
-    )
-
-
-def contradicted_requirements(case: Case) -> pl.DataFrame:
-    """(episode_id, attempt, seq) of words such as "not enough X" spoken while holding what the attempt's
-    recipe needs of X (the number named, where one is; else the recipe's)."""
-    said = case.events.filter(pl.col("signal").cast(pl.String) == "missing_requirement").select(
-        *KEY, "tick", "seq", "name", wanted=pl.col("count")
-    )
-    if said.is_empty():
-        return said.select(*KEY, "seq")
-    needs = _needs(case.attempts, case.domain)
-    held = _held_at(said, case)
-    return (
-        said.join(held, on=[*KEY, "seq", "name"])
-        .join(needs, on=[*KEY, "name"], how="left")
-        .with_columns(wanted=pl.coalesce("wanted", "recipe_needs"))
-        .filter(pl.col("wanted").is_not_null() & (pl.col("held") >= pl.col("wanted")))
-        .select(*KEY, "seq")
-    )
-
-
-def _needs(attempts: pl.DataFrame, domain: Domain) -> pl.DataFrame:
-    """(episode_id, attempt, name, recipe_needs): what one craft of the target needs of each ingredient."""
-    rows = []
-    for target in attempts["target"].drop_nulls().unique(maintain_order=True):
-        lowest: dict[str, int] = {}
-        for recipe in domain.recipes.get(target, ()):
-            for name, count in recipe.ingredients:
-                lowest[name] = min(count, lowest.get(name, count))
-        rows += [
-            {"target": target, "name": name, "recipe_needs": count} for name, count in sorted(lowest.items())
-        ]
-    table = pl.DataFrame(rows, schema={"target": pl.String, "name": pl.String, "recipe_needs": pl.Int32})
-    return attempts.select(*KEY, "target").join(table, on="target").select(*KEY, "name", "recipe_needs")
-
-
-def _held_at(said: pl.DataFrame, case: Case) -> pl.DataFrame:
-    """(episode_id, attempt, seq, name, held): how many of the named thing were held when it was said."""
-    members = pl.DataFrame(
-        [
-            {"name": name, "item": item}
-            for name in said["name"].drop_nulls().unique(maintain_order=True)
-            for item in sorted(case.domain.expand(name) or {name})
-        ],
-        schema={"name": pl.String, "item": pl.String},
-    )
-    wanted = said.select(*KEY, "tick", "seq", "name").unique(maintain_order=True).join(members, on="name")
-    baseline = (
-        case.attempts.select(*KEY, held=pl.col("state_before").struct.field("inventory"))
-        .drop_nulls("held")
-        .explode("held")
-        .drop_nulls("held")
-        .unnest("held")
-        .rename({"name": "item", "count": "before"})
-    )
-    changes = case.inventory_changes.select(
-        *KEY, "item", "delta", changed_at=pl.col("tick"), changed_seq=pl.col("seq")
-    )
-    gained = (
-        wanted.join(changes, on=[*KEY, "item"], how="inner")
-        .filter(
-            (pl.col("changed_at") < pl.col("tick"))
-            | ((pl.col("changed_at") == pl.col("tick")) & (pl.col("changed_seq") <= pl.col("seq")))
-        )
-        .group_by([*KEY, "seq", "item"])
-        .agg(pl.col("delta").sum())
-    )
-    return (
-        wanted.join(baseline, on=[*KEY, "item"], how="left")
-        .join(gained, on=[*KEY, "seq", "item"], how="left")
-        .group_by([*KEY, "seq", "name"], maintain_order=True)
-        .agg((pl.col("before").fill_null(0) + pl.col("delta").fill_null(0)).sum().alias("held"))
     )
 
 
@@ -160,7 +90,7 @@ def _failed_result(events: pl.DataFrame, case: Case) -> pl.DataFrame:
         *KEY, "tick", "seq", "way", name="ingredient", wanted=pl.col("each") * pl.col("count").fill_null(1)
     )
     # The message follows the try: what the try used up is counted as held again by looking one event back.
-    held = _held_at(wanted.with_columns(seq=pl.col("seq") - 1), case).with_columns(seq=pl.col("seq") + 1)
+    held = held_at(wanted.with_columns(seq=pl.col("seq") - 1), case).with_columns(seq=pl.col("seq") + 1)
     short = (
         wanted.join(held, on=[*KEY, "seq", "name"])
         .group_by([*KEY, "seq", "way"])
@@ -168,12 +98,17 @@ def _failed_result(events: pl.DataFrame, case: Case) -> pl.DataFrame:
         .group_by([*KEY, "seq"])
         .agg(short=~pl.col("enough").any())
     )
-    return failed.join(short, on=[*KEY, "seq"], how="left").with_columns(
-        type=pl.when(pl.col("short").fill_null(False))
-        .then(pl.lit("MISSING_INGREDIENT"))
-        .when(pl.col("verb") == "smelt")
-        .then(pl.lit("SMELT_FAIL"))
-        .otherwise(pl.lit("RECIPE_FAIL"))
+    kinds = case.attempts.select(*KEY, kind=pl.col("kind").cast(pl.String))
+    return (
+        failed.join(short, on=[*KEY, "seq"], how="left")
+        .join(kinds, on=KEY, how="left")
+        .with_columns(
+            type=pl.when(pl.col("short").fill_null(False))
+            .then(pl.lit("MISSING_INGREDIENT"))
+            .when(pl.coalesce("verb", "kind") == "smelt")
+            .then(pl.lit("SMELT_FAIL"))
+            .otherwise(pl.lit("RECIPE_FAIL"))
+        )
     )
 
 

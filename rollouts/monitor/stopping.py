@@ -3,8 +3,9 @@
 import polars as pl
 
 from rollouts.monitor.case import Case
+from rollouts.monitor.contradictions import contradicted
 from rollouts.monitor.runs import KEY
-from rollouts.monitor.said_causes import EVIDENCE, contradicted_requirements
+from rollouts.monitor.said_causes import EVIDENCE
 
 _FAILED_ACTIONS = ("no_room", "action_timeout")
 
@@ -45,11 +46,11 @@ def _unfinished(events: pl.DataFrame, failed: pl.DataFrame) -> pl.DataFrame:
 def _stopped(events: pl.DataFrame, willing: pl.DataFrame, case: Case) -> pl.DataFrame:
     """The agent stopped on the word that it has or did what it was asked for, or that it lacks what it
     holds; the inventory says otherwise."""
-    contradicted = contradicted_requirements(case)
+    denied = contradicted(case)
     claims = events.filter(pl.col("signal").is_in(["claim", "claim_have"])).join(
         willing.filter(pl.col("claimed").fill_null(False)).select(KEY), on=KEY
     )
-    wants = events.join(contradicted, on=[*KEY, "seq"]).join(willing.select(KEY), on=KEY)
+    wants = events.join(denied, on=[*KEY, "seq"]).join(willing.select(KEY), on=KEY)
     last = pl.concat([claims, wants]).sort([*KEY, "tick", "seq"], maintain_order=True)
     return _first(last.reverse().with_columns(type=pl.lit("PREMATURE_STOP")))
 
