@@ -1,7 +1,6 @@
 """The stand-in: what it does about each failure, what it refuses to invent, and that it knows nothing beside
 the feedback and its own copy of the facts."""
 
-import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from prompts.engines.errands import Errand, NoWayError, TooLongError, alternatives, narrowest_tag
-from prompts.engines.misconceptions import corrupted
 from prompts.engines.rules import RulesStandIn
 from prompts.inducer import induce, requests_for
 from tests.test_inducer import failure, state, success
@@ -320,25 +318,6 @@ def test_the_same_request_gets_the_same_bytes(minecraft: Domain) -> None:
     one, other = RulesStandIn(minecraft), RulesStandIn(minecraft)
     assert one.generate(requests) == other.generate(requests)
     assert one.name == other.name
-
-
-def wrong(domain: Domain, other: Domain) -> set[tuple[str, str]]:
-    recipes = {("recipe", item) for item in domain.recipes if domain.recipes[item] != other.recipes[item]}
-    return recipes | {("tool", b) for b in domain.harvest if domain.harvest[b] != other.harvest[b]}
-
-
-def test_misconceptions_grow_with_their_share_and_differ_by_seed(minecraft: Domain) -> None:
-    facts = sum(map(len, minecraft.recipes.values())) + len(minecraft.harvest)
-    shares = [0.1, 0.2, 0.5, 1.0]
-    found = [wrong(minecraft, corrupted(minecraft, 7, share)) for share in shares]
-    for smaller, larger in itertools.pairwise(found):
-        assert smaller < larger
-    assert 0.05 * facts < len(found[0]) < 0.15 * facts
-    assert wrong(minecraft, corrupted(minecraft, 8, 0.1)) != found[0]
-    assert corrupted(minecraft, 7, 0.1).recipes == corrupted(minecraft, 7, 0.1).recipes
-    assert corrupted(minecraft, 7, 0.0) is minecraft
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        corrupted(minecraft, 7, 1.5)
 
 
 def test_a_mistaken_copy_says_so_in_its_name_and_still_answers(minecraft: Domain) -> None:

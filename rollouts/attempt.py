@@ -1,0 +1,391 @@
+"""One attempt at one subgoal, stepped to its end: the part of an episode that needs the world.
+
+A `Stage` is an episode's world and executor in the process that steps them. What is decided between two
+attempts (which subgoal, whether the plan has to be repaired) is decided elsewhere (rollouts/episode.py).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache, partial
+from typing import Any, Final, NamedTuple, TypeVar
+
+import numpy as np
+import polars as pl
+from orjson import dumps, loads
+
+from rollouts.protocols import (
+    Action,
+    Advance,
+    EpisodeSpec,
+    Executor,
+    Move,
+    Observation,
+    Subgoal,
+    Truth,
+    World,
+)
+from rollouts.sightings import Lookout, Row, changes, names_in, stations_near
+from warehouse.domains import Domain
+from warehouse.records import TABLES, TICKS_PER_SECOND, polars_schema
+from warehouse.state import check_holds, flatten_state
+from warehouse.tasks import Task, accepts
+
+_T = TypeVar("_T")
+_KEYS: Final = ("episode_id", "attempt")
+MOVES: Final = pl.Schema({"seq": pl.Int32(), "ticks": pl.Int32(), "action": pl.String()})
+"""Inputs that were held, as JSON of those that were not at rest, and the ticks that passed under them."""
+_IDLE_STEPS: Final = 1000
+"""steps in a row that no tick passes in: more than any executor's patience, so the world stands still"""
+_AT_REST: Final = {field.name: field.default for field in fields(Action)}
+EVIDENCE: Final = ("ticks", "events", "sightings", "inventory_changes")
+"""tables of the contract that an attempt fills by itself"""
+
+
+class WorldFailure(Exception):
+    """The world, or the way to it, failed; the text says how."""
+
+
+@dataclass(frozen=True)
+class AttemptRun:
+    """What an attempt showed, without what is known of it elsewhere (its subgoal's text, its plan).
+
+    The frames are the contract's in stored order, without `episode_id` and `attempt`. `success` is by the
+    subgoal's checks on `state_after`, null where they cannot tell or the attempt was cut short. `won_at` is
+    the tick at which the task's oracle was met.
+    """
+
+    attempt: int
+    start_tick: int
+    end_tick: int
+    success: bool | None
+    end_reason: str
+    state_before: Row
+    state_after: Row
+    ticks: pl.DataFrame
+    events: pl.DataFrame
+    sightings: pl.DataFrame
+    inventory_changes: pl.DataFrame
+    moves: pl.DataFrame
+    """`MOVES`: what was done, which is what `World.replay` takes"""
+    won_at: int | None = None
+    truths: tuple[Truth, ...] = ()
+
+
+class Opening(NamedTuple):
+    """The state of a world that was just made."""
+
+    state: Row
+    observes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StageKit:
+    """How a process makes the worlds and executors of its episodes. Pickled into worker processes, so the two
+    makers are functions that can be imported."""
+
+    domain: Domain
+    world: Callable[[EpisodeSpec, Domain], World]
+    executor: Callable[[EpisodeSpec, Domain], Executor]
+
+
+def lost(attempt: int, state: Row, tick: int, why: str) -> AttemptRun:
+    """The record of an attempt of which the environment left nothing but that it failed at `tick`."""
+    return AttemptRun(
+        attempt=attempt,
+        start_tick=tick,
+        end_tick=tick,
+        success=None,
+        end_reason="infrastructure",
+        state_before=state,
+        state_after=state,
+        ticks=_rows("ticks", []),
+        events=_rows("events", [_failure(tick, 0, why)]),
+        sightings=_rows("sightings", []),
+        inventory_changes=_rows("inventory_changes", []),
+        moves=pl.DataFrame(schema=MOVES),
+    )
+
+
+def checks_hold(subgoal: Subgoal, state: Row, domain: Domain) -> bool | None:
+    """Whether all checks of a subgoal hold in a state, absolute; None without checks, and where one cannot be
+    decided and none is false."""
+    if not subgoal.checks:
+        return None
+    flat = flatten_state(state, kind=subgoal.kind, target=subgoal.target)
+    answers = [check_holds(check, flat, domain) for check in subgoal.checks]
+    return False if False in answers else None if None in answers else True
+
+
+class Stage:
+    """An episode's world and executor, from its reset to its end."""
+
+    def __init__(self, spec: EpisodeSpec, task: Task, kit: StageKit) -> None:
+        self._spec = spec
+        self._task = task
+        self._domain = kit.domain
+        self._world = kit.world(spec, kit.domain)
+        self._executor = kit.executor(spec, kit.domain)
+        self._lookout = Lookout(kit.domain)
+        self._now: Observation | None = None
+        self._happened: set[str] = set()
+
+    def open(self) -> Opening:
+        """A new world from the episode's seed. `WorldFailure` when it cannot be made."""
+        self._happened = set()
+        self._now = _of_world(partial(self._world.reset, self._spec.world_seed))
+        state = _Log(self._now, self._lookout, self._domain).state_now(self._now)
+        return Opening(state, tuple(self._world.observes))
+
+    def run(self, attempt: int, subgoal: Subgoal) -> AttemptRun:
+        """Steps the subgoal until its checks hold, its time is over, the executor gives up, the agent dies,
+        the task is done, or the episode or the world ends.
+
+        Checks that held from the start end nothing: there the executor says when it is done. A success of
+        the task counts at ticks before the horizon.
+        """
+        if self._now is None:
+            raise RuntimeError("the stage was not opened")
+        log = _Log(self._now, self._lookout, self._domain)
+        self._executor.start(subgoal, self._now)
+        try:
+            end = self._steps(subgoal, log)
+        except WorldFailure as failure:
+            log.failed(str(failure), self._now.tick)
+            return log.ended(self._now, None, "infrastructure", attempt)
+        success = checks_hold(subgoal, log.state_now(self._now), self._domain)
+        reason = end.reason
+        if reason == "death":
+            success = False
+        elif success:
+            reason = "success"
+        elif reason == "superseded":
+            success = None  # cut short by the task's success: whether it would have been reached is open
+        run = log.ended(self._now, success, reason, attempt)
+        return replace(run, won_at=end.won_at, truths=tuple(self._world.truths(run.start_tick)))
+
+    def _steps(self, subgoal: Subgoal, log: "_Log") -> "_End":
+        """Why the attempt ended, before its checks are looked at."""
+        now = self._now
+        assert now is not None
+        watch = _Watch(subgoal, self._domain)
+        from_start = watch.fulfilled(now, log)
+        limit = now.tick + max(1, round(subgoal.timeout_s * TICKS_PER_SECOND))
+        deadline = min(limit, self._spec.horizon)
+        idle = 0
+        while now.alive and now.tick < deadline:
+            move = self._executor.act(now)
+            if move is None:
+                return _End("agent_stopped", None)
+            ticks = max(1, min(move.ticks, deadline - now.tick))
+            advance = _of_world(partial(self._world.step, move.action, ticks))
+            won_at = self._won_at(now.inventory, advance)
+            idle = 0 if advance.observation.tick > now.tick else idle + 1
+            if idle > _IDLE_STEPS:
+                raise WorldFailure(f"the world does not advance from tick {now.tick}")
+            log.add(Move(move.action, advance.observation.tick - now.tick), advance)
+            now = self._now = advance.observation
+            if won_at is not None:
+                return _End("superseded", won_at)
+            if not from_start and watch.fulfilled(now, log):
+                return _End("success", None)
+        if not now.alive:
+            return _End("death", None)
+        return _End("horizon" if now.tick >= self._spec.horizon else "timeout", None)
+
+    def _won_at(self, inventory: Mapping[str, int], advance: Advance) -> int | None:
+        """The first tick before the horizon at which the oracle was met, if it was."""
+        if not advance.events and not advance.changes:
+            return None
+        held = dict(inventory)
+        for tick in sorted({each.tick for each in advance.events} | {each[0] for each in advance.changes}):
+            self._happened.update(
+                event.name for event in advance.events if event.tick == tick and event.name is not None
+            )
+            held.update({item: count for at, item, _, count in advance.changes if at == tick})
+            if tick < self._spec.horizon and accepts(self._task, held, self._happened):
+                return tick
+        return None
+
+
+class _End(NamedTuple):
+    reason: str
+    won_at: int | None
+
+
+class _Watch:
+    """A subgoal's checks, evaluated only where something that they read may have changed."""
+
+    def __init__(self, subgoal: Subgoal, domain: Domain) -> None:
+        self._subgoal = subgoal
+        self._domain = domain
+        self._reads_height = any(check.type.startswith("ypos") for check in subgoal.checks)
+        self._last: tuple[Any, ...] | None = None
+        self._answer: bool | None = None
+
+    def fulfilled(self, now: Observation, log: "_Log") -> bool | None:
+        """Whether the checks hold now."""
+        read = (
+            now.inventory,
+            now.gui,
+            now.alive,
+            log.stations_near,
+            now.y if self._reads_height else None,
+        )
+        if read != self._last:
+            self._last = (dict(now.inventory), *read[1:])
+            self._answer = checks_hold(self._subgoal, log.state_now(now), self._domain)
+        return self._answer
+
+
+class _Log:
+    """What an attempt has shown so far."""
+
+    def __init__(self, first: Observation, lookout: Lookout, domain: Domain) -> None:
+        self._lookout = lookout
+        self._domain = domain
+        self._first = first
+        self._moves: list[tuple[int, int, str]] = []
+        self._advances: list[Advance] = []
+        self._events: list[Row] = []
+        self._view = lookout.look(first)
+        self._seen = set() if self._view is None else set(names_in(self._view))
+        self._sightings = [] if self._view is None else changes({}, self._view, first.tick)
+        self._state_before = self.state_now(first)
+
+    @property
+    def stations_near(self) -> list[str] | None:
+        """The stations in reach; None where the world cannot see."""
+        return None if self._view is None else stations_near(self._view)
+
+    def add(self, move: Move, advance: Advance) -> None:
+        """What was done next, and what came of it."""
+        self._moves.append((len(self._moves), move.ticks, _written(move.action)))
+        self._advances.append(advance)
+        for event in advance.events:
+            self._events.append(
+                {
+                    "tick": event.tick,
+                    "seq": len(self._events),
+                    "kind": event.kind,
+                    "name": event.name,
+                    "count": event.count,
+                    "text": event.text,
+                    "signal": event.signal,
+                }
+            )
+        view = self._lookout.look(advance.observation)
+        if view is not None:
+            self._sightings += changes(self._view or {}, view, advance.observation.tick)
+            self._seen.update(names_in(view))
+        self._view = view
+
+    def failed(self, why: str, tick: int) -> None:
+        """The world failed."""
+        self._events.append(_failure(tick, len(self._events), why))
+
+    def state_now(self, now: Observation) -> Row:
+        """The contract's state; `seen` is what was in view at any time of the attempt."""
+        held = now.inventory
+        return {
+            "x": now.x,
+            "y": now.y,
+            "z": now.z,
+            "health": now.health,
+            "hunger": now.hunger,
+            "gui": now.gui,
+            "equipped": now.equipped,
+            "alive": now.alive,
+            "inventory": [{"name": item, "count": held[item]} for item in sorted(held) if held[item]],
+            "near": self.stations_near,
+            "seen": None if self._view is None else sorted(self._seen),
+        }
+
+    def ended(self, now: Observation, success: bool | None, end_reason: str, attempt: int) -> AttemptRun:
+        """The attempt as a record."""
+        ticks = tick_frame(self._advances)
+        changed = [change for advance in self._advances for change in advance.changes]
+        return AttemptRun(
+            attempt=attempt,
+            start_tick=int(ticks["tick"][0]) if ticks.height else self._first.tick,
+            end_tick=now.tick,
+            success=success,
+            end_reason=end_reason,
+            state_before=self._state_before,
+            state_after=self.state_now(now),
+            ticks=ticks,
+            events=_rows("events", self._events),
+            sightings=_rows("sightings", self._sightings),
+            inventory_changes=_rows(
+                "inventory_changes",
+                [
+                    {"tick": tick, "seq": seq, "item": item, "delta": delta, "count": count}
+                    for seq, (tick, item, delta, count) in enumerate(changed)
+                ],
+            ),
+            moves=pl.DataFrame(self._moves, schema=MOVES, orient="row"),
+        )
+
+
+def tick_frame(advances: Sequence[Advance]) -> pl.DataFrame:
+    """The ticks of several advances, one after the other, in the contract's columns but the keys; a column
+    that a world does not give is null. The last row of an advance is that of its observation."""
+    if not advances:
+        return _rows("ticks", [])
+    counts = [len(next(iter(advance.ticks.values()))) for advance in advances]
+    ends = [advance.observation.tick + 1 for advance in advances]
+    ticks = np.concatenate([np.arange(end - n, end) for end, n in zip(ends, counts, strict=True)])
+    columns = [
+        pl.Series(name, np.concatenate([advance.ticks[name] for advance in advances])).cast(kind)
+        if name in advances[0].ticks
+        else pl.Series(name, [None] * len(ticks), dtype=kind)
+        for name, kind in _columns("ticks").items()
+        if name != "tick"
+    ]
+    return pl.DataFrame([pl.Series("tick", ticks, dtype=pl.Int32), *columns]).select(list(_columns("ticks")))
+
+
+def moves_of(rows: pl.DataFrame) -> list[Move]:
+    """The moves that rows of `MOVES` hold, in the order of the rows."""
+    moves = []
+    for written, ticks in rows.select("action", "ticks").iter_rows():
+        inputs: dict[str, Any] = loads(written)
+        if "smelt" in inputs:
+            inputs["smelt"] = tuple(inputs["smelt"])
+        moves.append(Move(Action(**inputs), ticks))
+    return moves
+
+
+def _written(action: Action) -> str:
+    held = ((name, getattr(action, name)) for name in _AT_REST)
+    return dumps({name: value for name, value in held if value != _AT_REST[name]}).decode()
+
+
+@cache
+def _columns(table: str) -> dict[str, pl.DataType]:
+    return {name: kind for name, kind in polars_schema(table).items() if name not in _KEYS}
+
+
+def _rows(table: str, rows: Sequence[Row]) -> pl.DataFrame:
+    """Rows of one attempt as a frame, in stored order; a column that a row does not name is null."""
+    frame = pl.DataFrame(rows, schema=_columns(table), orient="row")
+    return frame.sort([name for name in TABLES[table].sort_by if name not in _KEYS], maintain_order=True)
+
+
+def _failure(tick: int, seq: int, why: str) -> Row:
+    return {
+        "tick": tick,
+        "seq": seq,
+        "kind": "error",
+        "name": None,
+        "count": None,
+        "text": why,
+        "signal": "connection_lost",
+    }
+
+
+def _of_world(call: Callable[[], _T]) -> _T:
+    """The call's value; whatever the world raises is its failure and not the agent's."""
+    try:
+        return call()
+    except Exception as error:
+        raise WorldFailure(f"{type(error).__name__}: {error}") from error

@@ -1,0 +1,304 @@
+"""Where worlds are stepped: in this process, or in a pool of processes that own whole shards.
+
+A backend is handed orders and gives back one report for each. It decides nothing: the same orders give the
+same reports, whatever the number of processes.
+"""
+
+import multiprocessing
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from typing import Final, NamedTuple, Protocol, cast
+
+from rollouts.attempt import AttemptRun, Opening, Stage, StageKit, WorldFailure
+from rollouts.protocols import EpisodeSpec, Executor, Subgoal, World
+from warehouse.domains import Domain
+from warehouse.ids import digest
+from warehouse.tasks import Task
+
+_PATIENCE_S: Final = 5.0
+"""How long a worker that was told to end may take before it is ended."""
+
+
+class Open(NamedTuple):
+    """Make an episode's world. An episode that is opened again starts anew."""
+
+    spec: EpisodeSpec
+    task: Task
+
+
+class Go(NamedTuple):
+    """Step one attempt to its end."""
+
+    attempt: int
+    subgoal: Subgoal
+
+
+class Lost(NamedTuple):
+    """The environment failed before anything could be recorded of the order; `why` is what is known of it."""
+
+    why: str
+
+
+Order = Open | Go
+Report = Opening | AttemptRun | Lost
+
+
+class Addressed(NamedTuple):
+    """An order to one episode of one shard."""
+
+    shard: str
+    episode_id: str
+    order: Order
+
+
+class Reported(NamedTuple):
+    """What came of the order to an episode."""
+
+    episode_id: str
+    report: Report
+
+
+def stage_kit(domain: Domain, executor_name: str) -> StageKit:
+    """The kit of the registered worlds and executors."""
+    return StageKit(domain, _registered_world, partial(_registered_executor, executor_name))
+
+
+def _registered_world(spec: EpisodeSpec, domain: Domain) -> World:
+    from rollouts.worlds.registry import world
+
+    return world(spec.world, domain, spec.settings)
+
+
+def _registered_executor(name: str, spec: EpisodeSpec, domain: Domain) -> Executor:
+    from rollouts.executors.registry import executor
+
+    # Of what is played alone, so that two agents who play the same have the same hands.
+    seed = int(digest([spec.task_id, spec.world_seed, spec.planner_seed])[:8], 16)
+    return executor(name, domain, seed)
+
+
+class RolloutBackend(Protocol):
+    """Something that steps worlds."""
+
+    @property
+    def side_by_side(self) -> int:
+        """How many shards are worth playing at the same time."""
+        ...
+
+    def play(self, orders: Sequence[Addressed]) -> Iterator[Reported]:
+        """One report per order, each as soon as it is there, in no particular order; all have been carried
+        out when the iteration ends. A shard has one order per episode at a time."""
+        ...
+
+    def finish(self, shard: str) -> None:
+        """The shard's episodes have ended: their worlds can be forgotten."""
+        ...
+
+
+class Stages:
+    """The open episodes of one process."""
+
+    def __init__(self, kit: StageKit) -> None:
+        self._kit = kit
+        self._open: dict[str, dict[str, Stage]] = {}
+
+    def carry_out(self, addressed: Addressed) -> Reported:
+        """The report on an order."""
+        shard, episode_id, order = addressed
+        stages = self._open.setdefault(shard, {})
+        match order:
+            case Open(spec, task):
+                try:
+                    stage = Stage(spec, task, self._kit)
+                    opening = stage.open()
+                except WorldFailure as failure:
+                    return Reported(episode_id, Lost(str(failure)))
+                stages[episode_id] = stage
+                return Reported(episode_id, opening)
+            case Go(attempt, subgoal):
+                if episode_id not in stages:
+                    return Reported(episode_id, Lost("the process that held this episode's world is gone"))
+                return Reported(episode_id, stages[episode_id].run(attempt, subgoal))
+
+    def finish(self, shard: str) -> None:
+        """Forgets a shard's worlds."""
+        self._open.pop(shard, None)
+
+
+class InProcess:
+    """Steps worlds in this process, `side_by_side` shards at a time: more make the rounds fewer."""
+
+    def __init__(self, kit: StageKit, side_by_side: int = 1) -> None:
+        self.side_by_side = side_by_side
+        self._stages = Stages(kit)
+
+    def play(self, orders: Sequence[Addressed]) -> Iterator[Reported]:
+        """See `RolloutBackend`."""
+        return map(self._stages.carry_out, orders)
+
+    def finish(self, shard: str) -> None:
+        """See `RolloutBackend`."""
+        self._stages.finish(shard)
+
+
+@dataclass
+class _Worker:
+    process: SpawnProcess
+    pipe: Connection
+    shards: set[str] = field(default_factory=set)
+    """of which it holds open episodes"""
+    owes: list[str] = field(default_factory=list)
+    """episodes whose reports are still to come"""
+
+
+class WorkerCrashedError(RuntimeError):
+    """A worker met an error of this code, not of a world; the text is its traceback."""
+
+
+class LocalPool:
+    """Steps worlds in `workers` processes of this machine, each owning `shards_each` whole shards at a time.
+
+    Use it as `with local_pool(kit, workers) as pool`. A worker that dies is replaced; what it held is
+    reported lost. Processes are ended by their id, and end by themselves when this process is gone.
+    """
+
+    def __init__(self, kit: StageKit, workers: int, shards_each: int = 1) -> None:
+        if workers < 1:
+            raise ValueError(f"a pool needs a worker, not {workers}")
+        self._kit = kit
+        self._shards_each = shards_each
+        self._context = multiprocessing.get_context("spawn")
+        self._workers = [self._started() for _ in range(workers)]
+        for worker in self._workers:
+            self._equip(worker)
+
+    @property
+    def side_by_side(self) -> int:
+        """So many shards as the workers can own."""
+        return len(self._workers) * self._shards_each
+
+    @property
+    def pids(self) -> list[int]:
+        """The ids of the worker processes."""
+        return [worker.process.pid for worker in self._workers if worker.process.pid is not None]
+
+    def play(self, orders: Sequence[Addressed]) -> Iterator[Reported]:
+        """See `RolloutBackend`. A shard stays with the worker that got its first order."""
+        for worker, own in self._shared_out(orders):
+            worker.owes = [each.episode_id for each in own]
+            # The death of a worker is noticed below, where its pipe is read.
+            with suppress(OSError):
+                worker.pipe.send(own)
+        busy = {worker.pipe: worker for worker in self._workers if worker.owes}
+        while busy:
+            for pipe in wait(list(busy)):
+                worker = busy[cast("Connection", pipe)]
+                yield from self._heard(worker)
+                if not worker.owes:
+                    del busy[cast("Connection", pipe)]
+
+    def finish(self, shard: str) -> None:
+        """See `RolloutBackend`."""
+        for worker in self._workers:
+            if shard in worker.shards:
+                worker.shards.remove(shard)
+                with suppress(OSError):
+                    worker.pipe.send(shard)
+
+    def close(self) -> None:
+        """Ends the workers."""
+        for worker in self._workers:
+            worker.pipe.close()  # a worker whose pipe ends has nothing more to do
+        for worker in self._workers:
+            _end(worker.process)
+
+    def _started(self) -> _Worker:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=_work, args=(theirs,), daemon=True)
+        process.start()
+        theirs.close()  # so that its end of the pipe is open in the worker alone, and its death shows
+        return _Worker(process, ours)
+
+    def _equip(self, worker: _Worker) -> None:
+        # Not with the process's arguments: those are read before the next process can be started.
+        with suppress(OSError):
+            worker.pipe.send(self._kit)
+
+    def _shared_out(self, orders: Sequence[Addressed]) -> list[tuple[_Worker, list[Addressed]]]:
+        """The orders by worker; a new shard goes to the worker with the fewest, the first of them."""
+        owners = {shard: worker for worker in self._workers for shard in worker.shards}
+        own: dict[int, list[Addressed]] = {}
+        for each in orders:
+            if each.shard not in owners:
+                owner = min(self._workers, key=lambda worker: len(worker.shards))
+                owner.shards.add(each.shard)
+                owners[each.shard] = owner
+            own.setdefault(id(owners[each.shard]), []).append(each)
+        return [(worker, own[id(worker)]) for worker in self._workers if id(worker) in own]
+
+    def _heard(self, worker: _Worker) -> Iterator[Reported]:
+        try:
+            told = worker.pipe.recv()
+        except (EOFError, OSError):
+            yield from self._buried(worker)
+            return
+        if isinstance(told, str):
+            raise WorkerCrashedError(told)
+        worker.owes.remove(told.episode_id)
+        yield told
+
+    def _buried(self, worker: _Worker) -> Iterator[Reported]:
+        """Replaces a dead worker; what it owed is lost."""
+        worker.pipe.close()
+        code = _end(worker.process)
+        owed, worker.owes = worker.owes, []
+        fresh = self._started()
+        worker.process, worker.pipe = fresh.process, fresh.pipe
+        self._equip(worker)
+        for episode_id in owed:
+            yield Reported(episode_id, Lost(f"the process that stepped this world ended, exit code {code}"))
+
+
+def _end(process: SpawnProcess) -> int | None:
+    """Waits for a process that has no reason to go on, ends it if it does nevertheless; its exit code."""
+    process.join(_PATIENCE_S)
+    if process.is_alive():
+        process.kill()
+        process.join()
+    code = process.exitcode
+    process.close()
+    return code
+
+
+@contextmanager
+def local_pool(kit: StageKit, workers: int, shards_each: int = 1) -> Iterator[LocalPool]:
+    """A pool for the length of a block; no process of it is left when the block ends, however it ends."""
+    pool = LocalPool(kit, workers, shards_each)
+    try:
+        yield pool
+    finally:
+        pool.close()
+
+
+def _work(pipe: Connection) -> None:
+    """A worker process: its kit and then orders in, reports out, until its pipe ends."""
+    with suppress(EOFError, OSError, KeyboardInterrupt):
+        try:
+            stages = Stages(pipe.recv())
+            while True:
+                told = pipe.recv()
+                if isinstance(told, str):
+                    stages.finish(told)
+                else:
+                    for addressed in told:
+                        pipe.send(stages.carry_out(addressed))
+        except (EOFError, OSError):
+            raise
+        except Exception:
+            # What is no failure of a world is an error of this code, and for the process that began it all.
+            pipe.send(traceback.format_exc())

@@ -1,0 +1,1 @@
+"""Executors: low-level policies that turn a subgoal into actions, from observations alone."""

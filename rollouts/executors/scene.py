@@ -1,0 +1,203 @@
+"""One observation, read: what is where in the window, what can be stood on, seen and reached."""
+
+import math
+from collections.abc import Collection, Iterator
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from rollouts.executors.geometry import EYE_HEIGHT, REACH, Cell, Look, Point, cells_between, distance, look_at
+from rollouts.executors.terrain import UNKNOWN, Terrain
+from rollouts.protocols import Observation, Seen
+
+# Where on a block one may aim: its middle, then its faces a little inside, the top first.
+_AIMS: Final = (
+    (0.5, 0.5, 0.5),
+    (0.5, 0.95, 0.5),
+    (0.05, 0.5, 0.5),
+    (0.95, 0.5, 0.5),
+    (0.5, 0.5, 0.05),
+    (0.5, 0.5, 0.95),
+    (0.5, 0.05, 0.5),
+)
+
+_HALF_DIAGONAL: Final = 0.87
+
+
+class Scene:
+    """What an observation shows. Cells outside the window are unknown, and the unknown counts as solid."""
+
+    def __init__(self, observation: Observation, terrain: Terrain) -> None:
+        self.observation = observation
+        self._terrain = terrain
+        window = observation.window
+        self._window = window
+        if window is not None:
+            self._blocks = window.blocks
+            self._origin = window.origin
+            self._shape = window.blocks.shape
+            self._palette = window.palette
+            self._unknown = window.palette.index(UNKNOWN) if UNKNOWN in window.palette else -1
+
+    @cached_property
+    def place(self) -> Point:
+        """The middle of the soles."""
+        return Point(self.observation.x, self.observation.y, self.observation.z)
+
+    @cached_property
+    def eye(self) -> Point:
+        return Point(self.observation.x, self.observation.y + EYE_HEIGHT, self.observation.z)
+
+    @cached_property
+    def feet(self) -> Cell:
+        """The cell that the feet are in; standing a hair below a block's top counts as on it."""
+        return Point(self.place.x, self.place.y + 0.1, self.place.z).cell()
+
+    @property
+    def airborne(self) -> bool:
+        """The soles are at no block's top, nor in a liquid: a jump or a fall is under way."""
+        return 0.02 < self.place.y % 1.0 < 0.98 and not self.is_risky(self.feet)
+
+    @property
+    def entities(self) -> tuple[Seen, ...]:
+        return self._window.entities if self._window is not None else ()
+
+    def name(self, cell: Cell) -> str:
+        """The block there, or "unknown"."""
+        index = self._index(cell)
+        return UNKNOWN if index < 0 else self._palette[index]
+
+    def _index(self, cell: Cell) -> int:
+        """The palette's index of the block there; -1 outside the window."""
+        if self._window is None:
+            return -1
+        i, j, k = cell[0] - self._origin[0], cell[1] - self._origin[1], cell[2] - self._origin[2]
+        if not (0 <= i < self._shape[0] and 0 <= j < self._shape[1] and 0 <= k < self._shape[2]):
+            return -1
+        return self._blocks.item(i, j, k)
+
+    @cached_property
+    def _tables(self) -> tuple[list[bool], list[bool]]:
+        return self._terrain.tables(self._palette)
+
+    def names(self) -> list[str]:
+        """The blocks in the window, the commonest first."""
+        if self._window is None:
+            return []
+        counts = np.bincount(self._blocks.reshape(-1), minlength=len(self._palette))
+        order = np.argsort(-counts, kind="stable")
+        return [self._palette[int(index)] for index in order if counts[index]]
+
+    def covers(self, cell: Cell) -> bool:
+        """The window says what is there."""
+        return self._index(cell) not in (-1, self._unknown)
+
+    def is_open(self, cell: Cell) -> bool:
+        return not self.is_solid(cell)
+
+    def is_risky(self, cell: Cell) -> bool:
+        index = self._index(cell)
+        return index >= 0 and self._tables[1][index]
+
+    def is_solid(self, cell: Cell) -> bool:
+        index = self._index(cell)
+        return index < 0 or self._tables[0][index]
+
+    def can_stand(self, cell: Cell) -> bool:
+        """Feet in `cell`, head above it, something under it, and none of these a risk."""
+        return (
+            self.is_solid(cell.up(-1))
+            and all(self.is_open(part) and not self.is_risky(part) for part in (cell, cell.up()))
+            and self.covers(cell.up(-1))
+        )
+
+    def drop(self, cell: Cell, limit: int) -> int:
+        """How many open cells lie under `cell`, at most `limit`; a risk on the way counts as bottomless."""
+        for depth in range(limit):
+            under = cell.up(-1 - depth)
+            if self.is_risky(under):
+                return limit
+            if self.is_solid(under):
+                return depth
+        return limit
+
+    def where(self, names: Collection[str]) -> Iterator[Cell]:
+        """The cells in the window that hold any of `names`, nearest to the eyes first."""
+        if self._window is None:
+            return
+        wanted = [index for index, name in enumerate(self._palette) if name in names]
+        if not wanted:
+            return
+        found = np.argwhere(_members(self._blocks, wanted, len(self._palette)))
+        if not len(found):
+            return
+        cells = found + np.asarray(self._origin)
+        gaps = ((cells + 0.5 - np.asarray(self.eye)) ** 2).sum(axis=1)
+        # The cell itself breaks ties, so that equally near ones come in the same order everywhere.
+        for at in np.lexsort((cells[:, 1], cells[:, 2], cells[:, 0], gaps.round(6))):
+            yield Cell(int(cells[at, 0]), int(cells[at, 1]), int(cells[at, 2]))
+
+    def nearest_of_each(self) -> dict[str, Cell]:
+        """Every block name in the window, air and the unknown left out, with its nearest cell."""
+        if self._window is None:
+            return {}
+        flat = self._blocks.reshape(-1)
+        near_last = _far_to_near(self._shape)
+        last = np.full(len(self._palette), -1, dtype=np.int64)
+        # Of repeated indices the last assignment stays, and that is the nearest cell.
+        last[flat[near_last]] = near_last
+        found = {}
+        for index, at in enumerate(last):
+            name = self._palette[index]
+            if at >= 0 and name != UNKNOWN and not self._terrain.is_air(name):
+                i, j, k = np.unravel_index(at, self._shape)
+                found[name] = Cell(
+                    int(i) + self._origin[0], int(j) + self._origin[1], int(k) + self._origin[2]
+                )
+        return found
+
+    def aim(self, cell: Cell) -> Look | None:
+        """Where to look to work on the block at `cell`; None when it is out of reach or hidden."""
+        if distance(self.eye, cell.centre()) > REACH + _HALF_DIAGONAL:
+            return None
+        for part in _AIMS:
+            point = Point(cell.x + part[0], cell.y + part[1], cell.z + part[2])
+            if distance(self.eye, point) <= REACH and self._first_solid(point) in (cell, None):
+                return look_at(self.eye, point)
+        return None
+
+    def sees(self, point: Point) -> bool:
+        """Nothing solid lies between the eyes and a point."""
+        return self._first_solid(point) is None
+
+    def _first_solid(self, point: Point) -> Cell | None:
+        for cell in cells_between(self.eye, point):
+            if self.is_solid(cell):
+                return cell
+        return None
+
+
+def _members(blocks: npt.NDArray[np.uint16], wanted: list[int], size: int) -> npt.NDArray[np.bool_]:
+    table = np.zeros(size, dtype=np.bool_)
+    table[wanted] = True
+    return table[blocks]
+
+
+_ORDERS: dict[tuple[int, ...], npt.NDArray[np.int64]] = {}
+
+
+def _far_to_near(shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Flat indices of a window of this shape, the cells farthest from its middle first."""
+    if shape not in _ORDERS:
+        axes = [np.arange(size) - (size - 1) / 2 for size in shape]
+        x, y, z = np.meshgrid(*axes, indexing="ij")
+        gaps = (x**2 + y**2 + z**2).reshape(-1)
+        _ORDERS[shape] = np.argsort(-gaps, kind="stable")
+    return _ORDERS[shape]
+
+
+def ticks_for(blocks: float, speed: float) -> int:
+    """Ticks to go so far at `speed` blocks per tick, at least 1."""
+    return max(1, math.ceil(blocks / speed))

@@ -1,0 +1,209 @@
+"""Many episodes side by side, in rounds, whatever steps their worlds.
+
+A round: the backend carries out every order there is; Monitor judges all attempts that ended, in one call;
+the model answers all pending requests, in one call; the answers become the orders of the next round.
+Everything is sorted by (episode, attempt) on the way, so that neither the number of processes nor the order
+in which they report can be seen in what is recorded.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import polars as pl
+
+from prompts.language_model import LanguageModel, ModelAnswer, ModelRequest, Role
+from rollouts.agent import ComposedAgent, Parts
+from rollouts.attempt import AttemptRun, Opening
+from rollouts.backends import Addressed, Go, Lost, Open, RolloutBackend
+from rollouts.episode import Course, Demand, Episode, Judged
+from rollouts.monitor import DEFAULTS, MonitorSettings, monitor
+from rollouts.progress import followed
+from rollouts.protocols import EpisodeSpec
+from rollouts.recorder import Batch, Cast, Commit, EpisodeRecord, ShardPlan, trace_of
+from warehouse.domains import Domain
+from warehouse.facts import FeedbackFact, facts_from
+from warehouse.tasks import Suite
+
+TRIES: Final = 2
+"""An environment that fails gets one more chance, from the episode's beginning."""
+
+
+@dataclass(frozen=True)
+class Crew:
+    """Everything but the worlds: how an episode begins, whom it asks, and by whom it is judged."""
+
+    begin: Callable[[EpisodeSpec], Episode]
+    model: Callable[[Role, int], LanguageModel]
+    """(role, planner seed) -> the model that is asked; one for several of these is asked once for all"""
+    domain: Domain
+    monitor_settings: MonitorSettings = DEFAULTS
+
+
+def crew_of(
+    parts: Parts,
+    suite: Suite,
+    model: Callable[[Role, int], LanguageModel],
+    settings: MonitorSettings = DEFAULTS,
+) -> Crew:
+    """The crew of the agents that are put together from `parts`, for the tasks of a suite."""
+
+    def begin(spec: EpisodeSpec) -> Episode:
+        planner = model("planner", spec.planner_seed).name
+        cast = Cast(agent=parts.row.name, planner=planner, executor=parts.row.executor)
+        return Episode(spec, suite.task(spec.task_id), ComposedAgent(parts), cast, parts.domain)
+
+    return Crew(begin, model, parts.domain, settings)
+
+
+class Ended(NamedTuple):
+    """An episode that has ended, with the shard that it belongs to."""
+
+    shard: ShardPlan
+    record: EpisodeRecord
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a batch: how each shard that was played was stored, and how many were there before."""
+
+    commits: dict[str, Commit]
+    resumed: int
+
+
+def roll_out(
+    batches: Sequence[Batch], backend: RolloutBackend, crew: Crew, what: str = "episodes"
+) -> Outcome:
+    """Plays what is missing of these batches, stores each shard as soon as its last episode has ended, and
+    makes the batches sources of the trace store. Running it again continues where it was stopped."""
+    owner: dict[str, Batch] = {}
+    missing: list[ShardPlan] = []
+    for batch in batches:
+        for shard in batch.missing():
+            owner[shard.name] = batch
+            missing.append(shard)
+    commits: dict[str, Commit] = {}
+    waiting: dict[str, list[EpisodeRecord]] = {}
+    total = sum(len(shard.specs) for shard in missing)
+    for shard, record in followed(play(missing, backend, crew), what, total):
+        ended = waiting.setdefault(shard.name, [])
+        ended.append(record)
+        if len(ended) == len(shard.specs):
+            commits[shard.name] = owner[shard.name].commit(shard, waiting.pop(shard.name))
+    for batch in batches:
+        batch.publish()
+    return Outcome(commits, sum(len(batch.shards) for batch in batches) - len(missing))
+
+
+def play(shards: Sequence[ShardPlan], backend: RolloutBackend, crew: Crew) -> Iterator[Ended]:
+    """Every episode of these shards, as it ends."""
+    waiting = deque(shards)
+    table: list[_Seat] = []
+    while waiting or table:
+        while waiting and len({seat.shard.name for seat in table}) < backend.side_by_side:
+            shard = waiting.popleft()
+            table += [_Seat(shard, spec, crew) for spec in shard.specs]
+        table.sort(key=lambda seat: seat.episode.episode_id)
+        yield from _round(table, backend, crew)
+        playing = [seat for seat in table if not seat.ended]
+        for name in sorted({seat.shard.name for seat in table} - {seat.shard.name for seat in playing}):
+            backend.finish(name)
+        table = playing
+
+
+@dataclass
+class _Seat:
+    """One episode at the table: what it wants next, or that it has ended."""
+
+    shard: ShardPlan
+    spec: EpisodeSpec
+    crew: Crew
+    tries: int = 0
+    ended: bool = False
+    wants: Demand | Open | None = None
+    episode: Episode = field(init=False)
+    course: Course = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """The episode from its beginning."""
+        self.tries += 1
+        self.episode = self.crew.begin(self.spec)
+        self.course = self.episode.course()
+        self.wants = Open(self.spec, self.episode.task)
+
+    def go_on(self, reply: ModelAnswer | Judged | None) -> None:
+        """Hands the episode what it waited for."""
+        try:
+            self.wants = self.course.send(reply)  # type: ignore[arg-type]  # the first send is None
+        except StopIteration:
+            self._over()
+
+    def lost(self, why: str) -> None:
+        """The environment failed."""
+        self.course.close()
+        self.episode.give_up(why)
+        self._over()
+
+    def _over(self) -> None:
+        if self.episode.end_reason == "infrastructure" and self.tries < TRIES:
+            self.begin()
+        else:
+            self.wants = None
+            self.ended = True
+
+
+def _round(table: Sequence[_Seat], backend: RolloutBackend, crew: Crew) -> Iterator[Ended]:
+    """One round of these seats, which are sorted by episode."""
+    seats = {seat.episode.episode_id: seat for seat in table}
+    orders = [
+        Addressed(seat.shard.name, seat.episode.episode_id, seat.wants)
+        for seat in table
+        if isinstance(seat.wants, Open | Go)
+    ]
+    reports = dict(backend.play(orders))
+    for episode_id in sorted(reports):
+        match reports[episode_id]:
+            case Opening() as opening:
+                seats[episode_id].episode.open(opening)
+                seats[episode_id].go_on(None)
+            case AttemptRun() as run:
+                seats[episode_id].episode.arrived(run)
+            case Lost(why):
+                seats[episode_id].lost(why)
+    runs = {name: report for name, report in reports.items() if isinstance(report, AttemptRun)}
+    attempted = [seat for seat in table if seat.episode.episode_id in runs]
+    for seat, fact in zip(attempted, _judge([seat.episode for seat in attempted], crew), strict=True):
+        seat.go_on(Judged(runs[seat.episode.episode_id], fact))
+    asking = [(seat, seat.wants) for seat in table if isinstance(seat.wants, ModelRequest)]
+    answers = _ask([(seat.spec.planner_seed, request) for seat, request in asking], crew)
+    for (seat, _), answer in zip(asking, answers, strict=True):
+        seat.go_on(answer)
+    for seat in table:
+        if seat.ended:
+            yield Ended(seat.shard, seat.episode.record(seat.tries))
+
+
+def _judge(episodes: Sequence[Episode], crew: Crew) -> list[FeedbackFact]:
+    """Monitor's word on the last attempt of each episode, all of them in one call."""
+    if not episodes:
+        return []
+    trace = trace_of(episode.record() for episode in episodes)
+    feedback = monitor(trace, crew.domain, crew.monitor_settings)
+    last = feedback.filter(pl.col("attempt") == pl.col("attempt").max().over("episode_id"))
+    facts = facts_from(last, trace.attempts, trace.events, trace.episodes)
+    by_episode = {fact.episode_id: fact for fact in facts.values()}
+    return [by_episode[episode.episode_id] for episode in episodes]
+
+
+def _ask(asking: Sequence[tuple[int, ModelRequest]], crew: Crew) -> list[ModelAnswer]:
+    """The answers to all (planner seed, request), in their order; each model is asked once."""
+    models = [crew.model(request.role, seed) for seed, request in asking]
+    answers: dict[int, ModelAnswer] = {}
+    for model in {id(model): model for model in models}.values():
+        own = [index for index, each in enumerate(models) if each is model]
+        answers.update(zip(own, model.generate([asking[index][1] for index in own]), strict=True))
+    return [answers[index] for index in range(len(asking))]

@@ -1,0 +1,1 @@
+"""Worlds: where rollouts happen, one package each, behind `rollouts.protocols.World`."""
