@@ -1,0 +1,202 @@
+"""One world being played: its records, its pack, and what has come of the ticks so far. The rules
+(crafting.py, furnaces.py, hands.py, outcomes.py) are functions over a `Play`."""
+
+import math
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from rollouts.protocols import Truth, WorldEvent
+from rollouts.worlds.techtree.catalogue import Catalogue
+from rollouts.worlds.techtree.compiled import chance
+from rollouts.worlds.techtree.pack import Pack
+from rollouts.worlds.techtree.settings import Settings
+from rollouts.worlds.techtree.state import LAVA, MAX_ITEMS, WATER, State
+from warehouse.vocabulary import GUIS
+
+Cell = tuple[int, int, int]
+NO_SCREEN: Final = GUIS.index("none")
+# Ticks in which the same refusal is one refusal: the key is still held.
+_SAME_REFUSAL: Final = 20
+# What a message about a refusal says, where messages are on: signal and words.
+_SAID: Final = {
+    "DEATH": ("died", "You died!"),
+    "INVALID_ACTION": ("invalid_action", "Unknown or impossible: {}"),
+    "INVENTORY_FULL": ("inventory_full", "Your inventory is full: {}"),
+    "MISSING_STATION": ("missing_station", "You need a {} nearby"),
+    "MISSING_TOOL": ("missing_tool", "A better tool is needed for {}"),
+    "NO_FUEL": ("missing_fuel", "The furnace has no fuel"),
+    "MISSING_INGREDIENT": ("missing_item", "You are short of {}"),
+    "SMELT_FAIL": ("result_failed", "The furnace does not take it: {}"),
+    "NAV_STUCK": ("path_blocked", "You are stuck"),
+    "TARGET_UNREACHABLE": ("out_of_reach", "Out of reach: {}"),
+}
+
+
+class Play:
+    """The state of one world from a reset on, and the notes of the step under way."""
+
+    def __init__(self, catalogue: Catalogue, settings: Settings, state: State, seed: int) -> None:
+        self.catalogue = catalogue
+        self.domain = catalogue.domain
+        self.parameters = catalogue.parameters
+        self.settings = settings
+        self.seed = seed
+        self.state = state
+        self.blocks = state.blocks
+        self.body: Any = state.body[0]
+        self.pack = Pack(catalogue.stack)
+        self.pending: tuple[str, tuple[str, ...]] | None = None
+        """the screen operation under way: what, and with what"""
+        self.kept_open = False
+        """the screen was opened by itself and outlives an operation"""
+        self.water: dict[Cell, int] = {}
+        """how often each cauldron's water still washes"""
+        self.shorn: set[int] = set()
+        self.decays: list[tuple[int, Cell]] = []
+        """leaves that fall, and when; soonest first"""
+        self.truths: list[Truth] = []
+        self.events: list[WorldEvent] = []
+        self.changes: list[tuple[int, str, int, int]] = []
+        self.message: str | None = None
+        self.version = 0
+        """rises with every block that changes, so that a view can be kept until then"""
+        self.view: tuple[tuple[int, ...], npt.NDArray[np.uint16]] | None = None
+        self.now = 0
+        """the tick that is being made"""
+        self._refused: dict[tuple[str, str], int] = {}
+
+    # Notes -------------------------------------------------------------------------------------------------
+
+    def count(self, group: str, name: str, count: int = 1) -> None:
+        """A counter rises, named as MineRL's: `group:name`."""
+        self.events.append(WorldEvent(self.now, "counter", f"{group}:{name}", count))
+
+    def happen(self, name: str) -> None:
+        """Something happened that a task may ask for."""
+        self.events.append(WorldEvent(self.now, "game", name))
+
+    def refuse(self, failure_type: str, detail: str, signal: str | None = None) -> None:
+        """The inner truth of why something failed; said aloud only where messages are on, and then with
+        `signal` where the failure's usual one would say less."""
+        key = (failure_type, detail)
+        last = self._refused.get(key)
+        self._refused[key] = self.now
+        if last is not None and self.now - last < _SAME_REFUSAL:
+            return
+        self.truths.append(Truth(self.now, failure_type, detail))
+        if self.settings.messages and failure_type in _SAID:
+            usual, words = _SAID[failure_type]
+            self.message = words.format(detail)
+            self.events.append(WorldEvent(self.now, "game", detail, None, self.message, signal or usual))
+
+    def note_pack(self) -> bool:
+        """Writes the pack's changes down; whether there were any. Things that found no room may fit now."""
+        rows = self.pack.flush()
+        self.changes.extend((self.now, item, delta, left) for item, delta, left in rows)
+        if rows:
+            self.body["screen_still"] = 0
+            self.body["stuck"] = 0
+            self.state.items["refused"] = 0
+        return bool(rows)
+
+    def luck(self, purpose: int, *where: int) -> float:
+        """A number in [0, 1) that depends on the seed, the tick, the purpose and the place alone."""
+        place = where[0] * 4096 + where[1] * 64 + where[2] if len(where) == 3 else sum(where)
+        return float(chance(self.seed, self.now, purpose, place))
+
+    def amount(self, least: int, most: int, purpose: int, *where: int) -> int:
+        """A whole number from `least` to `most`, both included."""
+        return least + int(self.luck(purpose, *where) * (most - least + 1))
+
+    # Blocks ------------------------------------------------------------------------------------------------
+
+    def inside(self, cell: Cell) -> bool:
+        """Whether the world has such a cell."""
+        return all(0 <= at < size for at, size in zip(cell, self.blocks.shape, strict=True))
+
+    def block(self, cell: Cell) -> str:
+        """The name of the block in a cell of the world."""
+        number: int = self.blocks[cell].item()
+        return self.catalogue.palette[number]
+
+    def put(self, cell: Cell, name: str) -> None:
+        """Puts a block into a cell of the world; what was there is gone."""
+        self.blocks[cell] = self.catalogue.block[name]
+        self.version += 1
+
+    def traits(self, cell: Cell) -> int:
+        """The traits of the block in a cell of the world."""
+        return int(self.catalogue.traits[self.blocks[cell]])
+
+    def is_fluid(self, cell: Cell) -> bool:
+        """Whether water or lava is there."""
+        return bool(self.traits(cell) & (WATER | LAVA))
+
+    def station(self, name: str) -> Cell | None:
+        """The nearest block of that name within reach of the eyes; None if there is none."""
+        rules = self.parameters["rules"]
+        eye = (float(self.body["x"]), float(self.body["y"]) + rules["eye"], float(self.body["z"]))
+        reach = math.ceil(rules["reach"])
+        low = [max(0, math.floor(at) - reach) for at in eye]
+        high = [max(0, math.floor(at) + reach + 1) for at in eye]
+        near = self.blocks[low[0] : high[0], low[1] : high[1], low[2] : high[2]]
+        found = np.argwhere(near == self.catalogue.block[name])
+        best: tuple[float, Cell] | None = None
+        for row in found:
+            cell = (int(row[0]) + low[0], int(row[1]) + low[1], int(row[2]) + low[2])
+            away = math.dist(eye, [at + 0.5 for at in cell])
+            if away <= rules["reach"] and (best is None or (away, cell) < best):
+                best = (away, cell)
+        return best[1] if best else None
+
+    # Things ------------------------------------------------------------------------------------------------
+
+    def give(self, item: str, count: int) -> None:
+        """Puts things into the pack; what finds no room falls to the ground."""
+        left = count - self.pack.add(item, count)
+        if left:
+            self.refuse("INVENTORY_FULL", item)
+            body = self.body
+            self.drop(float(body["x"]), float(body["y"]) + 1.0, float(body["z"]), item, left)
+
+    def drop(
+        self, x: float, y: float, z: float, item: str, count: int, wear: int = 0, wanted: bool = True
+    ) -> None:
+        """Lets things fall. `wanted` says that an act of the agent broke them loose. When too many lie about
+        the oldest is gone."""
+        items = self.state.items
+        free = np.flatnonzero(items["count"] == 0)
+        place = int(free[0]) if len(free) else int(items["age"].argmax())
+        toss = self.parameters["hands"]["toss"]
+        row = items[place]
+        row["x"], row["y"], row["z"] = x, y, z
+        row["vx"] = toss * (2 * self.luck(20, place) - 1)
+        row["vz"] = toss * (2 * self.luck(21, place) - 1)
+        row["vy"] = 0.1
+        row["item"], row["count"], row["wear"] = self.catalogue.item[item], count, wear
+        row["age"], row["refused"], row["touched"], row["lost"] = 0, 0, 0, 0
+        row["wait"] = self.parameters["hands"]["pick_up_wait"]
+        row["wanted"] = int(wanted)
+        self.body["n_items"] = max(int(self.body["n_items"]), place + 1)
+        assert place < MAX_ITEMS
+
+    # Screens -----------------------------------------------------------------------------------------------
+
+    def open_screen(self, screen: str, ticks: int) -> None:
+        """Shows a screen, for `ticks` ticks or, at 0, until it is closed."""
+        self.body["screen"] = GUIS.index(screen)
+        self.body["screen_left"] = ticks
+        self.body["screen_still"] = 0
+        self.kept_open = ticks == 0
+
+    def close_screen(self) -> None:
+        """Takes the screen away, and with it an operation under way."""
+        self.body["screen"], self.body["screen_left"] = NO_SCREEN, 0
+        self.pending, self.kept_open = None, False
+
+    @property
+    def screen(self) -> str:
+        """The screen that is shown, "none" without one."""
+        return GUIS[int(self.body["screen"])]

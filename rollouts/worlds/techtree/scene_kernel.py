@@ -1,0 +1,133 @@
+"""What a tick does to everything but the body: creatures, things that lie about, furnaces."""
+
+from math import cos, floor, radians, sin
+from typing import Any
+
+import numpy as np
+
+from rollouts.worlds.techtree.compiled import chance, compiled
+from rollouts.worlds.techtree.space import TOUCH, Blocks, Traits, slide, traits_at
+from rollouts.worlds.techtree.state import LAVA, LOST, SOLID, TOUCHED, UNFUELLED, WATER
+
+
+@compiled
+def wander(blocks: Blocks, traits: Traits, rules: Any, body: Any, mobs: Any, creatures: Any) -> None:
+    """Creatures near the body idle, walk or flee; they keep out of water and from high edges."""
+    for m in range(body.n_mobs):
+        mob = mobs[m]
+        if mob.kind < 0:
+            continue
+        if mob.hurt > 0:
+            mob.hurt -= 1
+        if abs(mob.x - body.x) > rules.mob_range or abs(mob.z - body.z) > rules.mob_range:
+            continue
+        own = creatures[mob.kind]
+        mob.left -= 1
+        if mob.left <= 0:
+            luck = chance(body.seed, body.tick, m, 1)
+            if mob.mode == 0:
+                mob.mode = 1
+                mob.yaw = floor(360.0 * chance(body.seed, body.tick, m, 2))
+                strayed_x, strayed_z = mob.home_x - mob.x, mob.home_z - mob.z
+                if strayed_x * strayed_x + strayed_z * strayed_z > own.leash * own.leash:
+                    mob.yaw = np.degrees(np.arctan2(-strayed_x, strayed_z))
+                mob.left = own.walk_least + int(luck * (own.walk_most - own.walk_least))
+            else:
+                mob.mode = 0
+                mob.left = own.idle_least + int(luck * (own.idle_most - own.idle_least))
+        wet = traits_at(blocks, traits, mob.x, mob.y + 0.3, mob.z) & (WATER | LAVA) != 0
+        if mob.mode > 0:
+            pace = own.walk if mob.mode == 1 else own.flee
+            yaw = radians(mob.yaw)
+            vx, vz = -sin(yaw) * pace, cos(yaw) * pace
+            ax, az = mob.x - sin(yaw) * 0.8, mob.z + cos(yaw) * 0.8
+            ground = 0
+            for depth in range(5):
+                ground = traits_at(blocks, traits, ax, mob.y - 0.5 - depth + 1.0, az)
+                if ground & (SOLID | WATER | LAVA):
+                    break
+            if not wet and mob.grounded and (ground & SOLID) == 0:
+                # Water, or an edge too high: turn round, and if not fleeing, stop.
+                mob.yaw = (mob.yaw + 150.0) % 360.0
+                if mob.mode == 1:
+                    mob.mode = 0
+                    mob.left = own.idle_least
+            else:
+                dx = slide(blocks, traits, mob.x, mob.y, mob.z, own.half, own.height, 0, vx)
+                mob.x += dx
+                dz = slide(blocks, traits, mob.x, mob.y, mob.z, own.half, own.height, 2, vz)
+                mob.z += dz
+                if (dx != vx or dz != vz) and mob.grounded:
+                    mob.vy = rules.jump
+        under = traits_at(blocks, traits, mob.x, mob.y - TOUCH * 10.0, mob.z)
+        if mob.mode == 0 and mob.grounded and not wet and under & SOLID:
+            # Most creatures stand still most of the time; nothing can move them.
+            continue
+        mob.vy = 0.08 if wet else (mob.vy - rules.gravity) * 0.98
+        dy = slide(blocks, traits, mob.x, mob.y, mob.z, own.half, own.height, 1, mob.vy)
+        mob.y += dy
+        mob.grounded = 1 if mob.vy < 0.0 and dy != mob.vy else 0
+        if dy != mob.vy:
+            mob.vy = 0.0
+
+
+@compiled
+def lie_about(blocks: Blocks, traits: Traits, rules: Any, body: Any, items: Any) -> int:
+    """Things that lie about fall, age, burn, and are touched by whoever comes near."""
+    flags = 0
+    for n in range(body.n_items):
+        item = items[n]
+        if item.count == 0:
+            continue
+        item.age += 1
+        if item.wait > 0:
+            item.wait -= 1
+        here = traits_at(blocks, traits, item.x, item.y + 0.1, item.z)
+        if here & LAVA or item.age >= rules.item_life:
+            item.lost = 1 if here & LAVA else 2
+            flags |= LOST
+            continue
+        item.vy = item.vy * 0.8 + 0.01 if here & WATER else (item.vy - 0.04) * 0.98
+        item.x += slide(blocks, traits, item.x, item.y, item.z, 0.125, 0.25, 0, item.vx)
+        item.z += slide(blocks, traits, item.x, item.y, item.z, 0.125, 0.25, 2, item.vz)
+        dy = slide(blocks, traits, item.x, item.y, item.z, 0.125, 0.25, 1, item.vy)
+        item.y += dy
+        rests = dy != item.vy
+        if rests:
+            item.vy = 0.0
+        slow = 0.5 if rests else 0.98
+        item.vx, item.vz = item.vx * slow, item.vz * slow
+        if abs(item.vx) + abs(item.vz) < 1e-3:
+            item.vx, item.vz = 0.0, 0.0
+        near = abs(item.x - body.x) <= rules.pick_side and abs(item.z - body.z) <= rules.pick_side
+        level = -rules.pick_below <= item.y - body.y <= rules.pick_above
+        if near and level and item.wait == 0 and body.alive and item.refused == 0:
+            item.touched = 1
+            flags |= TOUCHED
+        elif item.age == rules.item_late and item.wanted and item.refused == 0:
+            item.lost = 3
+            flags |= LOST
+    return flags
+
+
+@compiled
+def smelt(rules: Any, body: Any, furnaces: Any) -> int:
+    flags = 0
+    for n in range(body.n_furnaces):
+        oven = furnaces[n]
+        if oven.used == 0:
+            continue
+        if oven.n_in > 0 and oven.burn > 0 and oven.n_out < rules.stack:
+            oven.progress += 1
+            if oven.progress >= rules.smelt_ticks:
+                oven.progress = 0
+                oven.n_in -= 1
+                oven.n_out += 1
+        elif oven.progress > 0:
+            oven.progress = max(0, oven.progress - 2)
+        if oven.burn > 0:
+            oven.burn -= 1
+        if oven.n_in > 0 and oven.burn == 0 and oven.cold == 0:
+            oven.cold = 1
+            flags |= UNFUELLED
+    return flags
