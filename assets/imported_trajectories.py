@@ -48,7 +48,7 @@ def imported_trajectories(
     imports = []
     for source in discover_all(paths, config.format):
         imported = import_source(source, build, home.domain)
-        if gone := _replaced(store, build, group, imported):
+        if gone := replaced(store, build, group, imported):
             context.log.warning(
                 f"{source.name}: {source.folder} has none of the {gone} episodes that were stored under this "
                 "name, and takes their place. If they came from another folder of the same name, rename one."
@@ -67,7 +67,7 @@ def imported_trajectories(
     )
 
 
-def _replaced(store: ShardStore, build: str, group: str, imported: Import) -> int:
+def replaced(store: ShardStore, build: str, group: str, imported: Import) -> int:
     """How many episodes the store holds under the source's name, where the source has none of them: they
     came from another folder, it seems."""
     name = imported.source.name

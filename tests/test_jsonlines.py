@@ -1,12 +1,13 @@
 """The readers of JSON objects: nothing readable is lost, everything else is told with its place."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rollouts.ingest.jsonlines import JsonLines, JsonList, ObjectFile, first_object, open_objects
@@ -90,8 +91,42 @@ def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:
     assert reader.quarantine("x", "test")[0]["reason"].startswith("cannot be read")
 
 
-def test_pythons_nan_is_read_as_unknown(tmp_path: Path) -> None:
-    assert read(lines(tmp_path, b'{"a":NaN,"b":-Infinity,"c":1}\n'))[0][2] == {"a": None, "b": None, "c": 1}
+def test_pythons_nan_stays_what_it_is_and_is_no_null(tmp_path: Path) -> None:
+    value = read(lines(tmp_path, b'{"a":NaN,"b":-Infinity,"c":null}\n'))[0][2]
+    assert math.isnan(value["a"])
+    assert (value["b"], value["c"]) == (-math.inf, None)
+
+
+@pytest.mark.parametrize(
+    ("tail", "truncated"),
+    [
+        (b"", False),
+        (b'{"a":', True),
+        (b'{"a":"}\\"', True),
+        (b'{"a":"\xe2\x82', True),
+        (b'{"a":1} and more', False),
+        (b"foreign", False),
+        (b"\0\0\0\0", False),
+        (b'{"a":\n', False),  # a whole line, and broken
+    ],
+)
+def test_only_an_object_that_the_file_ends_in_makes_it_truncated(
+    tmp_path: Path, tail: bytes, truncated: bool
+) -> None:
+    reader = lines(tmp_path, b'{"a":1}\n' + tail)
+    read(reader)
+    assert reader.truncated is truncated
+    assert bool(reader.faults) is bool(tail)
+
+
+@pytest.mark.parametrize(
+    ("content", "truncated"),
+    [(b'[{"a":1}', True), (b'[{"a":1}, {"a"', True), (b'[{"a":1}]', False), (b'[{"a":1}] and [', False)],
+)
+def test_a_list_is_truncated_where_it_does_not_end(tmp_path: Path, content: bytes, truncated: bool) -> None:
+    reader = as_list(tmp_path, content)
+    read(reader)
+    assert reader.truncated is truncated
 
 
 def test_lines_that_span_the_pieces_are_read_whole(tmp_path: Path) -> None:
@@ -157,6 +192,7 @@ def test_no_bytes_make_a_reader_raise(
     reader.quarantine("noise", "test")
 
 
+@settings(deadline=None)  # files are written: how long that takes says nothing
 @given(
     st.lists(st.dictionaries(st.text(max_size=5), st.text(max_size=20), max_size=3), max_size=6), st.data()
 )

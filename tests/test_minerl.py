@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rollouts.ingest.minerl import MineRLImporter, load_arrays
+from rollouts.ingest.minerl import MineRLImporter
+from rollouts.ingest.minerl_arrays import load_arrays
 from tests.tick_files import Tables, read_checked, write_minerl
 from warehouse.domains import Domain
 
@@ -168,4 +169,103 @@ def test_no_bytes_make_the_importer_raise(tmp_path: Path, minecraft: Domain, dat
     (tmp_path / "metadata.json").write_bytes(data.draw(st.binary(max_size=40)))
     IMPORTER.recognises(tmp_path)
     load_arrays(path)
-    load(tmp_path, minecraft)
+    reasons = load(tmp_path, minecraft)["quarantine"]["reason"]
+    assert not reasons.str.contains("the importer failed|fits no table").any(), reasons.to_list()
+
+
+def pickaxe(tmp_path: Path, minecraft: Domain, **arrays: Any) -> Tables:
+    folder = tmp_path / "MineRLObtainIronPickaxe-v0" / "v3_x"
+    write_minerl(folder, {}, action__attack=[1] * 29, **arrays)
+    return load(tmp_path, minecraft)
+
+
+def told(tables: Tables) -> list[str]:
+    return tables["quarantine"]["reason"].to_list()
+
+
+def test_a_short_array_is_left_out_and_the_others_are_read_whole(tmp_path: Path, minecraft: Domain) -> None:
+    tables = pickaxe(
+        tmp_path,
+        minecraft,
+        observation__inventory__iron_pickaxe=[0] * 20 + [1] * 10,
+        observation__inventory__oak_log=[2] * 5,
+    )
+    attempt = tables["attempts"].row(0, named=True)
+    assert (attempt["success"], attempt["gained"]) == (True, 1)
+    assert told(tables) == ["observation inventory$oak_log: 5 of 30 steps"]
+    assert attempt["state_after"]["inventory"] == [{"name": "iron_pickaxe", "count": 1}]
+
+
+def test_a_target_whose_array_is_short_leaves_success_open(tmp_path: Path, minecraft: Domain) -> None:
+    tables = pickaxe(
+        tmp_path,
+        minecraft,
+        observation__inventory__iron_pickaxe=[0] * 5,
+        observation__inventory__oak_log=[2] * 30,
+    )
+    assert tables["attempts"]["success"].to_list() == [None]
+
+
+@pytest.mark.parametrize("bad", [np.nan, -3.0, 1.5, 1e30, np.inf])
+def test_a_count_that_cannot_be_read_is_no_zero(tmp_path: Path, minecraft: Domain, bad: float) -> None:
+    tables = pickaxe(
+        tmp_path, minecraft, observation__inventory__iron_pickaxe=[bad] * 10 + [1.0] * 10 + [bad] + [1.0] * 9
+    )
+    attempt = tables["attempts"].row(0, named=True)
+    assert (attempt["success"], attempt["gained"]) == (False, 0)
+    assert attempt["state_before"]["inventory"] is None
+    assert tables["inventory_changes"].is_empty()
+    assert told(tables) == [
+        "observation inventory$iron_pickaxe: cannot be read 11 times, taken as unknown there; "
+        "the first at step 0"
+    ]
+
+
+@pytest.mark.parametrize(
+    "array",
+    [np.zeros((30, 2)), np.zeros(30, complex), np.zeros(30, "datetime64[s]"), np.array(["1"] * 30)],
+    ids=["2-d", "complex", "datetime", "text"],
+)
+def test_an_array_that_has_not_one_number_a_step_is_told(
+    tmp_path: Path, minecraft: Domain, array: Any
+) -> None:
+    tables = pickaxe(
+        tmp_path,
+        minecraft,
+        observation__inventory__oak_log=array,
+        observation__inventory__iron_pickaxe=[0] * 29 + [1],
+    )
+    assert tables["attempts"]["success"].to_list() == [True]
+    (reason,) = told(tables)
+    assert reason.startswith("observation inventory$oak_log: not one number a step")
+
+
+def test_other_values_that_cannot_be_read_are_told_too(tmp_path: Path, minecraft: Domain) -> None:
+    tables = pickaxe(
+        tmp_path,
+        minecraft,
+        observation__location_stats__xpos=[1.0, np.nan, 1e300] + [1.0] * 27,
+        action__camera=[[np.nan, 0.0]] * 29,
+        reward=[np.nan] + [0.0] * 28,
+    )
+    assert tables["ticks"]["x"].null_count() == 2
+    assert [reason.partition(",")[0] for reason in sorted(told(tables))] == [
+        "action camera: cannot be read 29 times",
+        "observation location_stats$xpos: cannot be read 2 times",
+        "reward: cannot be read once",
+    ]
+
+
+def test_an_item_of_which_nothing_can_be_read_hides_no_other(tmp_path: Path, minecraft: Domain) -> None:
+    tables = pickaxe(
+        tmp_path,
+        minecraft,
+        observation__inventory__iron_pickaxe=[0] * 29 + [1],
+        observation__inventory__oak_log=np.full(30, 2**64 - 1, np.uint64),
+        action__odd=np.zeros(29, dtype=[("a", int)]),
+    )
+    assert tables["attempts"]["success"].to_list() == [True]
+    assert [reason.partition(":")[0] for reason in told(tables)] == [
+        "action odd",
+        "observation inventory$oak_log",
+    ]

@@ -252,7 +252,8 @@ def test_no_content_makes_the_importer_raise(
         (tmp_path / f"{name}.{other}").unlink(missing_ok=True)
         (tmp_path / f"{name}.{form}").write_bytes(text.encode("utf-8", "surrogatepass") + noise)
     IMPORTER.recognises(tmp_path)
-    load(tmp_path, minecraft)
+    reasons = load(tmp_path, minecraft)["quarantine"]["reason"]
+    assert not reasons.str.contains("the importer failed|fits no table").any(), reasons.to_list()
 
 
 def test_the_real_rollouts_show_open_screens_and_nothing_made(traces: Path, minecraft: Domain) -> None:
@@ -268,3 +269,123 @@ def test_the_real_rollouts_show_open_screens_and_nothing_made(traces: Path, mine
     crafting = tables["attempts"].filter(pl.col("kind") != "mine").select("episode_id")
     last = tables["ticks"].join(crafting, on="episode_id").group_by("episode_id").last()
     assert last.filter(pl.col("gui") == "none").is_empty()
+
+
+@pytest.mark.parametrize("amount", [float("nan"), None, 10**12, "4", -1, 1.5])
+def test_an_unreadable_amount_is_no_zero_from_which_a_gain_could_rise(
+    tmp_path: Path, minecraft: Domain, amount: object
+) -> None:
+    infos = [info(inventory=slots(stick=4)) for _ in range(4)]
+    infos[0]["inventory"] = {"0": {"type": "stick", "quantity": amount}}
+    write_rollout(tmp_path / "r_craft_item.stick", infos, [action()] * 4)
+    tables = load(tmp_path, minecraft)
+    attempt, row = one(tables, "attempts"), one(tables, "quarantine")
+    assert (attempt["success"], attempt["gained"]) == (False, 0)
+    assert attempt["state_before"]["inventory"] is None  # type: ignore[index]
+    assert tables["inventory_changes"].is_empty()
+    assert row["path"] == "r_craft_item.stick/info.jsonl"
+    assert (row["reason"], row["position"]) == ("inventory: cannot be read once, taken as unknown there", 0)
+
+
+def test_an_inventory_that_cannot_be_read_leaves_the_last_known_one(
+    tmp_path: Path, minecraft: Domain
+) -> None:
+    infos = [info(inventory=slots(stick=count)) for count in (1, 1, 1, 5)]
+    infos[1]["inventory"] = {"0": {"type": "stick", "quantity": float("inf")}}
+    infos[2]["inventory"] = "sticks"
+    write_rollout(tmp_path / "r_craft_item.stick", infos, [action()] * 4)
+    tables = load(tmp_path, minecraft)
+    assert tables["inventory_changes"].select("tick", "delta", "count").rows() == [(3, 4, 5)]
+    assert one(tables, "attempts")["success"] is True
+    assert one(tables, "quarantine")["reason"] == "inventory: cannot be read 2 times, taken as unknown there"
+
+
+def test_a_total_that_cannot_be_read_is_no_zero_either(tmp_path: Path, minecraft: Domain) -> None:
+    totals = [{"dirt": float("nan")}, {"dirt": 7}, {"dirt": [None, 2]}, {"dirt": 8}]
+    write_rollout(
+        tmp_path / "r_mine_block.dirt", [info(mine_block=total) for total in totals], [action()] * 4
+    )
+    tables = load(tmp_path, minecraft)
+    assert tables["events"].select("tick", "name", "count").rows() == [(3, "mine_block:dirt", 1)]
+    assert one(tables, "quarantine")["reason"].startswith(  # type: ignore[attr-defined]
+        "mine_block:dirt: cannot be read 2 times"
+    )
+
+
+def test_a_value_that_is_no_number_is_unknown_and_told_with_its_place(
+    tmp_path: Path, minecraft: Domain
+) -> None:
+    infos = [info(), info(), {**info(stats=[1], life_stats=7), "health": "full", "is_gui_open": "no"}]
+    infos[1]["location_stats"]["xpos"] = float("nan")
+    infos[2]["location_stats"]["xpos"] = 1e300
+    write_rollout(tmp_path, infos, [action(), {**action(), "jump": "x" * 3, "camera": [float("nan"), 1]}, {}])
+    tables = load(tmp_path, minecraft)
+    assert tables["ticks"]["x"].to_list() == [0.5, None, None]
+    assert tables["ticks"]["y"].null_count() == 0
+    first, second, _ = (tmp_path / "info.jsonl").read_bytes().splitlines(keepends=True)
+    told = dict(tables["quarantine"].filter(path="info.jsonl").select("reason", "position").rows())
+    third = len(first) + len(second)
+    assert told == {
+        "xpos: cannot be read 2 times, taken as unknown there": len(first),
+        **{
+            f"{name}: cannot be read once, taken as unknown there": third
+            for name in ("health", "is_gui_open", "stats", "life_stats")
+        },
+    }
+    (action_row,) = tables["quarantine"].filter(path="action.jsonl").rows(named=True)
+    assert action_row["reason"] == "input camera: cannot be read once, taken as unknown there"
+
+
+def cut(path: Path, many: int = 5) -> None:
+    path.write_bytes(path.read_bytes()[:-many])
+
+
+@pytest.mark.parametrize(("sticks", "success", "end"), [(0, None, "infrastructure"), (4, True, "success")])
+def test_a_recording_that_breaks_off_says_nothing_against_the_agent(
+    tmp_path: Path, minecraft: Domain, sticks: int, success: bool | None, end: str
+) -> None:
+    infos = [info(gui=True), info(gui=True, inventory=slots(stick=sticks)), info(gui=True), info(gui=True)]
+    infos[2]["inventory"] = infos[1]["inventory"]
+    write_rollout(tmp_path / "r_craft_item.stick", infos, [action()] * 4)
+    cut(tmp_path / "r_craft_item.stick" / "info.jsonl")
+    tables = load(tmp_path, minecraft)
+    attempt, episode = one(tables, "attempts"), one(tables, "episodes")
+    assert (attempt["success"], attempt["end_reason"], attempt["gained"]) == (success, end, sticks)
+    assert (episode["success"], episode["end_reason"]) == (success, end)
+
+
+@pytest.mark.parametrize("tail", [b"foreign bytes", b"\0" * 40, b'{"a": 1} more'])
+def test_foreign_bytes_after_a_whole_recording_change_nothing_but_quarantine(
+    tmp_path: Path, minecraft: Domain, tail: bytes
+) -> None:
+    folder = tmp_path / "r_craft_item.stick"
+    write_rollout(folder, [info()] * 3, [action()] * 3)
+    with (folder / "info.jsonl").open("ab") as handle:
+        handle.write(tail)
+    tables = load(tmp_path, minecraft)
+    assert (one(tables, "attempts")["success"], one(tables, "attempts")["end_reason"]) == (
+        False,
+        "agent_stopped",
+    )
+    assert tables["quarantine"]["path"].unique().to_list() == ["r_craft_item.stick/info.jsonl"]
+
+
+def test_truncated_actions_leave_the_evidence_whole(tmp_path: Path, minecraft: Domain) -> None:
+    write_rollout(tmp_path / "r_craft_item.stick", [info()] * 3, [action()] * 3)
+    cut(tmp_path / "r_craft_item.stick" / "action.jsonl")
+    assert one(load(tmp_path, minecraft), "attempts")["success"] is False
+
+
+def test_a_death_that_ended_the_attempt_outlives_the_cut(tmp_path: Path, minecraft: Domain) -> None:
+    write_rollout(tmp_path / "r_craft_item.stick", [info(), info(health=0.0), info()], [action()] * 3)
+    cut(tmp_path / "r_craft_item.stick" / "info.jsonl")
+    assert one(load(tmp_path, minecraft), "attempts")["end_reason"] == "death"
+
+
+def test_actions_that_cannot_be_opened_are_told_once(tmp_path: Path, minecraft: Domain) -> None:
+    write_rollout(tmp_path, [info()], [action()])
+    (tmp_path / "action.jsonl").unlink()
+    os.mkfifo(tmp_path / "action.jsonl")
+    tables = load(tmp_path, minecraft)
+    assert one(tables, "quarantine")["reason"] == "not a file but a named pipe"
+    assert one(tables, "episodes")["n_ticks"] == 1

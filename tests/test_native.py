@@ -8,10 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rollouts.ingest.native import NativeImporter
+from rollouts.ingest.protocol import quarantined
 from rollouts.sample import write_sample
 from tests.tick_files import Tables, read_checked
 from warehouse.domains import Domain
-from warehouse.records import TABLES, TRACE_TABLES
+from warehouse.records import TABLES, TRACE_TABLES, from_rows
+from warehouse.trace_store import trace_store
 
 IMPORTER = NativeImporter()
 
@@ -169,3 +171,57 @@ def test_no_bytes_make_the_importer_raise(sample: Path, minecraft: Domain, data:
     path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
     IMPORTER.recognises(whole)
     load(whole, minecraft)
+
+
+def test_our_own_store_comes_back_whole(sample: Path, tmp_path: Path, minecraft: Domain) -> None:
+    frames = load(sample, minecraft)
+    episode = frames["episodes"]["episode_id"][0]
+    finding = {
+        "episode_id": episode,
+        "attempt": 0,
+        "tick": 1,
+        "finding": "time_backwards",
+        "detail": "the clock of the source, which is not stored",
+    }
+    aside = quarantined("p.jsonl", "vpt", "truncated JSON", position=17, kept=3, size=40)
+    frames["data_quality"] = from_rows("data_quality", [finding])
+    frames["quarantine"] = from_rows("quarantine", [aside])
+    store = trace_store(tmp_path / "home")
+    folder = store.root / "b1" / "imported"
+    store.write_source("b1", "imported", "sample", frames)
+    again = load(folder, minecraft)
+    for table in TRACE_TABLES:
+        assert again[table].equals(frames[table]), table
+    assert again["data_quality"].equals(frames["data_quality"])
+    kept = again["quarantine"].filter(severity="quarantined")
+    assert kept.equals(frames["quarantine"])
+    ignored = again["quarantine"].filter(severity="ignored")["path"].to_list()
+    assert ignored == [".manifest.json.lock", "manifest.json"]
+
+
+def test_a_shard_that_the_manifest_no_longer_lists_is_outdated(
+    sample: Path, tmp_path: Path, minecraft: Domain
+) -> None:
+    frames = load(sample, minecraft)
+    store = trace_store(tmp_path / "home")
+    folder = store.root / "b1" / "imported"
+    store.write_source("b1", "imported", "sample", frames)
+    words = frames["attempts"].with_columns(condition=pl.lit("said anew"))
+    store.write_source("b1", "imported", "sample", {**frames, "attempts": words})
+    again = load(folder, minecraft)
+    assert again["attempts"]["condition"].unique().to_list() == ["said anew"]
+    rows = again["quarantine"].filter(pl.col("path").str.starts_with("attempts/")).rows(named=True)
+    assert [(row["severity"], row["reason"]) for row in rows] == [
+        ("ignored", "a shard that the manifest no longer lists")
+    ]
+    (folder / "manifest.json").write_text('{"sources": ')
+    assert any("not valid JSON" in reason for _, reason in told(load(folder, minecraft)))
+
+
+def test_contradictions_are_looked_for_here_too(sample: Path, minecraft: Domain) -> None:
+    assert load(sample, minecraft)["data_quality"].is_empty()
+    episodes = change(sample, "episodes")
+    change(sample, "episodes", episodes.with_columns(n_ticks=pl.lit(3, pl.Int32)))
+    findings = load(sample, minecraft)["data_quality"]
+    assert findings["finding"].unique().to_list() == ["runs_on_after_end"]
+    assert findings.height == episodes.height

@@ -60,12 +60,23 @@ def test_it_names_only_what_the_domain_knows(
     assert {tick["equipped"] for tick in rows["ticks"]} - {"none"} <= minecraft.items
 
 
+# Copied, so that the test runs where the suite is not at hand.
+SUITE = {
+    "wooden_00": "Craft a wooden pickaxe",
+    "stone_00": "Craft a stone pickaxe",
+    "stone_01": "Craft a stone axe",
+    "iron_12": "Smelt iron ore into iron ingot",
+    "iron_13": "Dig down to mine iron ore",
+    "diamond_00": "Dig down and mine a diamond",
+}
+
+
 def test_its_tasks_are_the_suites(rows: dict[str, list[dict[str, Any]]]) -> None:
-    if not TASKS.is_file():
-        pytest.skip(f"no task suite at {TASKS}")
-    suite = {task["id"]: task["instruction"] for task in json.loads(TASKS.read_text())["tasks"]}
-    for episode in rows["episodes"]:
-        assert episode["task_id"] is None or suite[episode["task_id"]] == episode["goal"]
+    told = {row["task_id"]: row["goal"] for row in rows["episodes"] if row["task_id"] is not None}
+    assert told == SUITE
+    if TASKS.is_file():
+        suite = {task["id"]: task["instruction"] for task in json.loads(TASKS.read_text())["tasks"]}
+        assert suite.items() >= SUITE.items()
 
 
 def test_every_craft_in_it_follows_a_recipe(rows: dict[str, list[dict[str, Any]]], minecraft: Domain) -> None:

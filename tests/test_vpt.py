@@ -9,10 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rollouts.ingest import vpt
 from rollouts.ingest.vpt import LONGEST_PAUSE, VPTImporter
 from tests.test_minestudio import json_values
 from tests.tick_files import Tables, read_checked, stats, vpt_line, write_lines
 from warehouse.domains import Domain
+from warehouse.ids import file_digest
 
 IMPORTER = VPTImporter()
 
@@ -196,7 +198,8 @@ def test_no_content_makes_the_importer_raise(
     content = "\n".join(json.dumps({**vpt_line(3), **row}) for row in [{}, *rows])
     (tmp_path / "x.jsonl").write_bytes(content.encode("utf-8", "surrogatepass") + noise)
     IMPORTER.recognises(tmp_path)
-    load(tmp_path, minecraft)
+    reasons = load(tmp_path, minecraft)["quarantine"]["reason"]
+    assert not reasons.str.contains("the importer failed|fits no table").any(), reasons.to_list()
 
 
 @pytest.mark.parametrize("lines", [1, 2])
@@ -206,3 +209,83 @@ def test_every_tick_belongs_to_exactly_one_attempt(tmp_path: Path, minecraft: Do
     ends = tables["attempts"].select("start_tick", "end_tick").rows()
     assert [start for start, _ in ends] == [0, *(end + 1 for _, end in ends[:-1])]
     assert tables["ticks"]["attempt"].n_unique() == tables["attempts"].height
+
+
+@pytest.mark.parametrize("clock", ["tick", "serverTick", "milli"])
+@pytest.mark.parametrize("time", [1e30, -1e30, float("inf"), 2.0**63, "late"])
+def test_a_time_that_no_clock_shows_is_unknown(
+    tmp_path: Path, minecraft: Domain, clock: str, time: float
+) -> None:
+    rows = [vpt_line(tick) for tick in range(4)]
+    rows[1][clock] = time
+    tables = recording(tmp_path, minecraft, rows)
+    assert tables["ticks"]["tick"].to_list() == [0, 1, 2, 3]
+    assert tables["data_quality"].is_empty()
+    (row,) = tables["quarantine"].rows(named=True)
+    assert row["reason"] == f"{clock}: cannot be read once, taken as unknown there"
+    assert row["position"] == len(json.dumps(rows[0])) + 1
+
+
+def test_a_statistic_that_is_back_at_once_is_not_counted_again(tmp_path: Path, minecraft: Domain) -> None:
+    totals = [{"mine_block__stone": many} for many in (0, 3, 3, 0, 3, 4)]
+    tables = recording(tmp_path, minecraft, counted(totals))
+    assert spans(tables)[0][:3] == ("mine", "stone", 4)
+    assert tables["events"].select("tick", "count").rows() == [(1, 3), (5, 1)]
+    assert tables["data_quality"]["finding"].to_list() == ["counter_backwards"]
+
+
+def test_a_statistic_that_starts_anew_counts_from_there(tmp_path: Path, minecraft: Domain) -> None:
+    totals = [{"mine_block__stone": many} for many in (0, 3, 0, 1, 2)]
+    assert spans(recording(tmp_path, minecraft, counted(totals)))[0][:3] == ("mine", "stone", 5)
+
+
+def test_an_unreadable_total_or_amount_is_no_zero(tmp_path: Path, minecraft: Domain) -> None:
+    rows = counted([{"mine_block__stone": 3}] * 3)
+    rows[0]["stats"]["minecraft.mine_block:minecraft.stone"] = float("nan")
+    for row, many in zip(rows, (-1, 4, 4), strict=True):
+        row["inventory"] = [{"type": "cobblestone", "quantity": many}]
+    tables = recording(tmp_path, minecraft, rows)
+    assert spans(tables) == [(None, None, None, None, 0, 2, "agent_stopped")]
+    assert tables["inventory_changes"].is_empty()
+    assert [reason.partition(":")[0] for reason in tables["quarantine"]["reason"]] == [
+        "inventory",
+        "mine_block",
+    ]
+
+
+def test_the_attempt_that_a_recording_breaks_off_in_is_undecided(tmp_path: Path, minecraft: Domain) -> None:
+    totals = [{}, {"mine_block__stone": 1}, {"mine_block__stone": 1}, {"mine_block__stone": 1}]
+    path = tmp_path / "p.jsonl"
+    write_lines(path, counted(totals))
+    path.write_bytes(path.read_bytes()[:-9])
+    tables = load(tmp_path, minecraft)
+    assert [(span[0], span[3], span[-1]) for span in spans(tables)] == [
+        ("mine", True, "success"),
+        (None, None, "infrastructure"),
+    ]
+    assert tables["episodes"]["end_reason"].to_list() == ["infrastructure"]
+    write_lines(path, counted(totals))
+    path.write_bytes(path.read_bytes() + b"foreign")
+    assert spans(load(tmp_path, minecraft))[-1][-1] == "agent_stopped"
+
+
+def test_what_nobody_thought_of_costs_its_file_and_not_the_run(
+    tmp_path: Path, minecraft: Domain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_lines(tmp_path / "a.jsonl", [vpt_line(0)])
+    write_lines(tmp_path / "b.jsonl", [vpt_line(0)])
+
+    def trips(path: Path) -> str:
+        if path.name == "a.jsonl":
+            raise OverflowError("cannot convert float infinity to integer")
+        return file_digest(path)
+
+    monkeypatch.setattr(vpt, "file_digest", trips)
+    tables = load(tmp_path, minecraft)
+    assert tables["episodes"]["source"].to_list() == ["vpt:b.jsonl"]
+    assert tables["quarantine"].select("path", "reason").rows() == [
+        (
+            "a.jsonl",
+            "the importer failed on this file: OverflowError: cannot convert float infinity to integer",
+        )
+    ]

@@ -36,10 +36,11 @@ class Record(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A stretch of the file that could not be read, by its byte offset."""
+    """A stretch of the file that could not be read, by its byte offset. `cut`: the file ends inside it."""
 
     offset: int
     reason: str
+    cut: bool = False
 
 
 class Piece(NamedTuple):
@@ -53,8 +54,8 @@ class Piece(NamedTuple):
 class ObjectFile(ABC):
     """A file of JSON objects. Iterating yields `Record`s and fills `faults`; it never raises on content.
 
-    `kept` counts the objects yielded, `size` is the number of bytes read; both are final once the iteration
-    has ended.
+    `kept` counts the objects yielded, `size` is the number of bytes read, `truncated` tells that the file
+    ends inside an object or a list; all are final once the iteration has ended.
     """
 
     def __init__(self, path: Path, longest: int = LONGEST) -> None:
@@ -62,12 +63,13 @@ class ObjectFile(ABC):
         self.longest = longest
         self.kept = 0
         self.size = 0
+        self.truncated = False
         self.faults: list[Fault] = []
         self.untold = 0
         self.at_most: int | None = None  # bytes to read; None: all
 
     def __iter__(self) -> Iterator[Record]:
-        self.kept, self.size, self.faults, self.untold = 0, 0, [], 0
+        self.kept, self.size, self.faults, self.untold, self.truncated = 0, 0, [], 0, False
         nth = 0
         try:
             with self.path.open("rb") as handle:
@@ -104,6 +106,7 @@ class ObjectFile(ABC):
         return rows
 
     def _note(self, fault: Fault) -> None:
+        self.truncated = self.truncated or fault.cut
         if len(self.faults) < MOST_FAULTS:
             self.faults.append(fault)
         else:
@@ -191,10 +194,10 @@ class _ListScan:
                 return
         end = self.base + len(self.held)
         if self.depth > 1:
-            yield Fault(self.start, "truncated inside an element")
+            yield Fault(self.start, "truncated inside an element", cut=True)
         elif self.depth == 1:
             yield from self._between(end)
-            yield Fault(end, "truncated: the list does not end")
+            yield Fault(end, "truncated: the list does not end", cut=True)
 
     def _scan(self, begin: int) -> Iterator[Piece | Fault]:
         marks = [
@@ -275,26 +278,50 @@ def _read(piece: Piece) -> dict[str, Any] | Fault:
     except orjson.JSONDecodeError as error:
         value = _read_constants(piece.content)
         if value is None:
-            return Fault(piece.offset, _reason(piece, error))
+            cut = not piece.whole and _unclosed(piece.content)
+            return Fault(piece.offset, _reason(piece.content, error, cut), cut)
     return value if isinstance(value, dict) else Fault(piece.offset, "not an object")
 
 
 def _read_constants(content: bytes) -> Any:
-    """Python writes NaN and Infinity, which are not JSON; they are read as null. None: it was not that."""
+    """Python writes NaN and Infinity, which are not JSON; they stay what they are, so that a reader can tell
+    them from a value that was not recorded. None: it was not that."""
     if not any(constant in content for constant in _CONSTANTS):
         return None
     try:
-        value = json.loads(content.decode("utf-8"), parse_constant=lambda _: None)
+        value = json.loads(content.decode("utf-8"), parse_constant=float)
         orjson.dumps(value)  # refuses what no store takes: half characters, numbers of more than 64 bits
     except (ValueError, TypeError, RecursionError):
         return None
     return value
 
 
-def _reason(piece: Piece, error: orjson.JSONDecodeError) -> str:
+def _unclosed(content: bytes) -> bool:
+    """Does an object begin here that never ends? Foreign bytes after a whole recording are none."""
+    if not content.lstrip(_BLANK).startswith(b"{"):
+        return False
+    depth, skip, in_string = 0, 0, False
+    for match in _MARK.finditer(content):
+        mark = match[0]
+        if match.start() < skip:
+            continue
+        if in_string:
+            if mark == b"\\":
+                skip = match.start() + 2
+            in_string = mark != b'"'
+        elif mark == b'"':
+            in_string = True
+        else:
+            depth += 1 if mark in (b"{", b"[") else -1
+            if depth == 0:
+                return False
+    return True
+
+
+def _reason(content: bytes, error: orjson.JSONDecodeError, cut: bool) -> str:
     try:
-        piece.content.decode("utf-8")
+        content.decode("utf-8")
     except UnicodeDecodeError as wrong:
-        if piece.whole or wrong.end < len(piece.content):
+        if not cut or wrong.end < len(content):
             return f"invalid UTF-8 at byte {wrong.start} of the object"
-    return f"{'broken' if piece.whole else 'truncated'} JSON: {error}"
+    return f"{'truncated' if cut else 'broken'} JSON: {error}"

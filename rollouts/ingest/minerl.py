@@ -12,14 +12,15 @@ import zipfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import orjson
 import polars as pl
 
-from rollouts.ingest.protocol import Recording, Row, printable, quarantined
+from rollouts.ingest.minerl_arrays import Array, Loaded, flat, has_numbers, load_arrays, unfit, unread
+from rollouts.ingest.observations import observed
+from rollouts.ingest.protocol import Recording, Row, printable, quarantined, spared
 from rollouts.ingest.tick_columns import (
     CAMERA,
     EMPTY_HAND,
@@ -30,20 +31,10 @@ from rollouts.ingest.tick_columns import (
     VITALS,
     Track,
     count,
-    observed,
     plain,
 )
-from rollouts.ingest.tick_source import (
-    Span,
-    Task,
-    any_file,
-    assemble,
-    file_size,
-    files_below,
-    inventory_gain,
-    left_over,
-    read_task,
-)
+from rollouts.ingest.tick_source import Task, inventory_gain, one_attempt, read_task
+from rollouts.ingest.walk import any_file, file_size, files_below, left_over
 from warehouse import vocabulary as v
 from warehouse.domains import Domain
 from warehouse.ids import derive_id, file_digest
@@ -51,16 +42,12 @@ from warehouse.ids import derive_id, file_digest
 FORMAT: Final = "minerl"
 ARRAYS: Final = "rendered.npz"
 METADATA: Final = "metadata.json"
-LARGEST_ARRAY: Final = 1 << 30
-"""bytes; 18,000 steps of the widest array take 1 MB, so a larger one is not of this format"""
 LARGEST_METADATA: Final = 1 << 20
 _ENVIRONMENT = re.compile(r"^MineRL(?P<task>[A-Za-z]+?)(?:Dense|Extreme|VectorObf)*-v\d+$")
 _OBTAIN = re.compile(r"^Obtain(?P<item>[A-Za-z]+)$")
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 _PLACE: Final = {"x": "xpos", "y": "ypos", "z": "zpos", "yaw": "yaw", "pitch": "pitch"}
 _VITAL: Final = {"health": "life", "hunger": "food"}
-
-Array = npt.NDArray[Any]
 
 
 class MineRLImporter:
@@ -74,18 +61,14 @@ class MineRLImporter:
 
     def read(self, folder: Path, build: str, domain: Domain) -> Iterator[Recording]:
         """Every folder with an array file, by name; other files are listed as they come."""
-        for path, relative in files_below(folder):
+        walk = files_below(folder)
+        rest = Recording(quarantine=walk.quarantine(FORMAT))
+        for relative, path in walk.named().items():
             if path.name == ARRAYS:
-                yield _read_episode(folder, path, relative, build, domain)
+                yield spared(relative, FORMAT, _read_episode, folder, path, relative, build, domain)
             elif path.name != METADATA or not path.with_name(ARRAYS).is_file():
-                yield left_over(path, relative, FORMAT)
-
-
-class Loaded(NamedTuple):
-    """The arrays that could be read, by name without ".npy", and what is wrong with the others."""
-
-    arrays: dict[str, Array]
-    faults: list[str]
+                rest.quarantine.append(left_over(path, relative, FORMAT))
+        yield rest
 
 
 def _is_recording(path: Path) -> bool:
@@ -97,37 +80,6 @@ def _is_recording(path: Path) -> bool:
     return any(name.startswith(("action$", "observation$")) for name in names)
 
 
-def load_arrays(path: Path) -> Loaded:
-    """Every array of the archive that can be read without unpickling. Never raises on content."""
-    arrays: dict[str, Array] = {}
-    faults: list[str] = []
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = sorted(archive.infolist(), key=lambda member: member.filename)
-            for member in members:
-                name = member.filename.removesuffix(".npy")
-                if member.file_size > LARGEST_ARRAY:
-                    faults.append(
-                        f"{name}: {member.file_size} bytes are more than an array of this format has"
-                    )
-                    continue
-                try:
-                    with archive.open(member) as handle:
-                        array = np.lib.format.read_array(handle, allow_pickle=False)
-                # The decoders of zip, zlib and numpy raise what they like on damaged bytes; whatever it is
-                # becomes the reason.
-                except Exception as error:
-                    faults.append(f"{name}: {error or type(error).__name__}")
-                    continue
-                if array.ndim == 0:
-                    faults.append(f"{name}: a single value, not one a step")
-                else:
-                    arrays[name] = array
-    except Exception as error:  # as above: the archive's own directory
-        faults.append(f"not an archive of arrays: {error or type(error).__name__}")
-    return Loaded(arrays, faults)
-
-
 def _read_episode(folder: Path, path: Path, relative: str, build: str, domain: Domain) -> Recording:
     size = file_size(path)
     loaded = load_arrays(path) if size != 0 else Loaded({}, ["empty file"])
@@ -137,16 +89,19 @@ def _read_episode(folder: Path, path: Path, relative: str, build: str, domain: D
     faults = list(loaded.faults)
     if not rows and not faults:
         faults.append("another format: no observation and no action in it")
+    states = max((len(array) for array in seen.values()), default=0)
+    shortest = max(states, rows - 1)  # there is one state more than there are actions, in most data sets
     faults += [
         f"observation {name}: {len(array)} of {rows} steps"
         for name, array in sorted(seen.items())
-        if len(array) < rows - 1
+        if len(array) < shortest
     ]
+    faults += unread(seen, acted, loaded.arrays.get("reward"))
     kept = len(loaded.arrays) if rows else 0
     quarantine = [quarantined(relative, FORMAT, fault, kept=kept, size=size) for fault in faults]
     metadata, problem = _read_metadata(path.with_name(METADATA))
+    beside = relative.removesuffix(ARRAYS) + METADATA
     if problem:
-        beside = relative.removesuffix(ARRAYS) + METADATA
         quarantine.append(quarantined(beside, FORMAT, problem))
     if not rows:
         return Recording(quarantine=quarantine)
@@ -159,6 +114,8 @@ def _read_episode(folder: Path, path: Path, relative: str, build: str, domain: D
     hashes = [file_digest(path), *([] if problem else [file_digest(path.with_name(METADATA))])]
     task = _task([*Path(folder.name).parts, *Path(relative).parts], domain)
     label = metadata.get("success")
+    if label is not None and not isinstance(label, bool):
+        quarantine.append(quarantined(beside, FORMAT, "success: neither true nor false, taken as unknown"))
     stream = metadata.get("stream_name")
     episode: Row = {
         "episode_id": derive_id("episode", [FORMAT, source, *hashes]),
@@ -168,10 +125,13 @@ def _read_episode(folder: Path, path: Path, relative: str, build: str, domain: D
         "agent": printable(stream) if isinstance(stream, str) else None,
     }
     # An item that the data set does not list shows no gain, which is no failure.
-    listed = frozenset(plain(name.partition("$")[2]) for name in seen if name.startswith("inventory$"))
+    listed = frozenset(plain(name) for name in _item_counts(seen))
     accepts = listed & (task.accepts | _old_names(task.target))
+    needed = task.needed or 1
+    gain = inventory_gain(track, accepts, (0, rows - 1), needed)
+    success = None if gain is None else gain.many >= needed
     said = label if isinstance(label, bool) else None
-    recording = _one_attempt(track, task, accepts, episode, source, said)
+    recording = one_attempt(track, task, gain, success, episode, source, label=said)
     recording.quarantine = quarantine
     return recording
 
@@ -234,10 +194,10 @@ def _first(arrays: dict[str, Array], *names: str) -> Array | None:
 
 def _numbers(array: Array | None, rows: int) -> pl.Series:
     """One number a row; null where there is none, where the array ends early, and where it is no number."""
-    if array is None or array.dtype.kind not in "biuf" or array.size != len(array):
+    if array is None or not has_numbers(array):
         return pl.Series([None] * rows, dtype=pl.Float64)
-    values = array.reshape(len(array)).astype(np.float64)
-    return pl.Series(values).extend_constant(None, rows - len(values))
+    values = pl.Series(flat(array)).set(pl.Series(unfit(array)), None)
+    return values.extend_constant(None, rows - len(values))
 
 
 def _words(array: Array | None, rows: int) -> pl.Series:
@@ -277,7 +237,7 @@ def _input(name: str, array: Array) -> pl.Series | None:
         chosen = pl.when(~words.is_in(list(NOTHING))).then(pl.lit(f"{name}:") + words)
     elif array.dtype.kind in "biuf" and array.size:
         # A vector (the camera's two axes) is pressed when any part of it is.
-        values = np.nan_to_num(array.reshape(len(array), -1).astype(np.float64))
+        values = np.nan_to_num(array.reshape(len(array), -1).astype(np.float64))  # told by `unread`
         values = np.clip(values, -LARGEST_COUNT, LARGEST_COUNT)
         numbers = pl.Series(values[:, 0].astype(np.int64)).cast(pl.String)
         coded = name != CAMERA and bool(np.any(np.abs(values) > 1))
@@ -288,31 +248,45 @@ def _input(name: str, array: Array) -> pl.Series | None:
     return pl.select(chosen).to_series()
 
 
-def _inventories(seen: dict[str, Array], rows: int) -> list[tuple[int, dict[str, int]]]:
-    """The inventory where it changes: the items that the data set lists, and no others."""
+def _item_counts(seen: dict[str, Array]) -> dict[str, Array]:
+    """The inventory's arrays by item. One that is shorter than the others, or holds nothing that can be read,
+    is left out: what it lacks is not known, and the others are."""
     counts = {
         name.removeprefix("inventory$"): array
         for name, array in sorted(seen.items())
-        if name.startswith("inventory$") and array.dtype.kind in "biuf" and array.size == len(array)
+        if name.startswith("inventory$") and has_numbers(array) and not unfit(array, counts=True).all()
     }
-    length = min((len(array) for array in counts.values()), default=0)
-    if length == 0:
+    longest = max((len(array) for array in counts.values()), default=0)
+    return {name: array for name, array in counts.items() if len(array) == longest}
+
+
+def _inventories(seen: dict[str, Array], rows: int) -> list[tuple[int, dict[str, int]]]:
+    """The inventory where it changes: the items that the data set lists, and no others. At a step at which a
+    count cannot be read the inventory is unknown, and the last known one stays."""
+    counts = _item_counts(seen)
+    if not counts:
         return []
-    table = np.stack([np.nan_to_num(array.reshape(len(array))[:length]) for array in counts.values()], axis=1)
-    table = np.clip(table, 0, LARGEST_COUNT).astype(np.int64)
+    wrong = np.any([unfit(array, counts=True) for array in counts.values()], axis=0)
+    known = np.flatnonzero(~wrong)
+    if known.size == 0:
+        return []
+    table = np.stack([flat(array)[known] for array in counts.values()], axis=1).astype(np.int64)
     changed = np.flatnonzero(np.any(table[1:] != table[:-1], axis=1)) + 1
     names = [plain(name) for name in counts]
     return [
-        (int(row), {name: int(many) for name, many in zip(names, table[row], strict=True) if many})
-        for row in [0, *changed.tolist()]
-        if row < rows
+        (
+            int(known[place]),
+            {name: int(many) for name, many in zip(names, table[place], strict=True) if many},
+        )
+        for place in [0, *changed.tolist()]
+        if known[place] < rows
     ]
 
 
 def _rewards(reward: Array | None, rows: int) -> list[tuple[int, float]]:
-    if reward is None or reward.dtype.kind not in "biuf" or reward.size != len(reward):
+    if reward is None or not has_numbers(reward):
         return []
-    values = np.nan_to_num(reward.reshape(len(reward)).astype(np.float64))
+    values = np.where(unfit(reward), 0, flat(reward))  # an unknown reward is no event
     # The reward of action i is for what it led to, the state of row i + 1.
     return [
         (min(row + 1, rows - 1), float(values[row])) for row in np.flatnonzero(values).tolist() if row < rows
@@ -341,35 +315,6 @@ def _task(parts: list[str], domain: Domain) -> Task:
         return Task(known["text"], known.get("verb"), None, frozenset())
     task = read_task(known["verb"], known["thing"], domain, known["needed"])
     return Task(known["text"], task.kind, task.target, task.accepts, task.needed)
-
-
-def _one_attempt(
-    track: Track, task: Task, accepts: frozenset[str], episode: Row, source: str, label: bool | None
-) -> Recording:
-    last = track.ticks.height - 1
-    needed = task.needed or 1
-    gain = inventory_gain(track, accepts, (0, last), needed)
-    success = None if gain is None else gain.many >= needed
-    end = "success" if success else "death" if track.deaths else "agent_stopped"
-    span = Span(
-        0,
-        last,
-        end,
-        kind=task.kind,
-        target=task.target,
-        condition=task.text,
-        needed=task.needed,
-        success=success,
-        gained=gain.many if gain is not None else None,
-        label=label,
-    )
-    episode |= {
-        "goal": task.text,
-        "success": success,
-        "success_tick": track.ticks["tick"][gain.reached] if gain and gain.reached is not None else None,
-        "end_reason": end if end != "agent_stopped" else "recording_end",
-    }
-    return assemble(track, episode, [span], source)
 
 
 def _old_names(target: str | None) -> frozenset[str]:

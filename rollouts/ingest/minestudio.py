@@ -11,29 +11,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from rollouts.ingest.jsonlines import ObjectFile, first_object, open_objects
-from rollouts.ingest.protocol import Recording, Row, printable, quarantined
-from rollouts.ingest.tick_columns import (
-    COUNTERS,
-    LARGEST_COUNT,
-    Columns,
-    Track,
-    flag,
-    hand,
-    number,
-    pressed,
-)
-from rollouts.ingest.tick_source import (
-    Gain,
-    Span,
-    Task,
-    any_file,
-    assemble,
-    counter_gain,
-    files_below,
-    inventory_gain,
-    left_over,
-    read_task,
-)
+from rollouts.ingest.observations import Columns
+from rollouts.ingest.protocol import Recording, Row, printable, quarantined, spared
+from rollouts.ingest.tick_columns import COUNTERS, LARGEST_COUNT, Track, Unread, hand, pressed
+from rollouts.ingest.tick_source import Gain, Task, counter_gain, inventory_gain, one_attempt, read_task
+from rollouts.ingest.walk import Walk, any_file, files_below, left_over
 from warehouse.domains import Domain
 from warehouse.ids import derive_id, file_digest
 
@@ -62,24 +44,37 @@ class MineStudioImporter:
 
     def read(self, folder: Path, build: str, domain: Domain) -> Iterator[Recording]:
         """Every rollout below `folder`, by name; then what belongs to none."""
-        files = dict(files_below(folder))
-        names = {relative: path for path, relative in files.items()}
+        walk = files_below(folder)
+        files = walk.named()
         used: set[str] = set()
-        for relative, path in names.items():
+        for relative, path in files.items():
             match = _INFO.match(path.name)
             if match is None:
                 continue
             beside = relative[: len(relative) - len(path.name)] + f"{match['stem']}action{match['ending']}"
             used |= {relative, beside}
-            yield _read_rollout(folder, path, relative, names.get(beside), beside, build, domain)
-        for relative, path in names.items():
+            rollout = _Rollout(walk, path, relative, files.get(beside), beside)
+            yield spared(relative, FORMAT, _read_rollout, rollout, build, domain)
+        rest = Recording(quarantine=walk.quarantine(FORMAT))
+        for relative, path in files.items():
             if relative in used:
                 continue
             if _ACTION.match(path.name):
                 reason = "actions without observations: no info file beside it"
-                yield Recording(quarantine=[quarantined(relative, FORMAT, reason, position=0)])
+                rest.quarantine.append(quarantined(relative, FORMAT, reason, position=0))
             else:
-                yield left_over(path, relative, FORMAT)
+                rest.quarantine.append(left_over(path, relative, FORMAT))
+        yield rest
+
+
+class _Rollout(NamedTuple):
+    """The files of one rollout; `action` is None where it has none that can be read."""
+
+    walk: Walk
+    info: Path
+    relative: str
+    action: Path | None
+    beside: str
 
 
 def _is_info(path: Path) -> bool:
@@ -101,20 +96,20 @@ def _looks_like_info(seen: Mapping[str, Any]) -> bool:
     return "mouse" not in seen and sum(key in seen for key in known) >= 2
 
 
-def _read_rollout(
-    folder: Path, info: Path, relative: str, action: Path | None, beside: str, build: str, domain: Domain
-) -> Recording:
+def _read_rollout(rollout: _Rollout, build: str, domain: Domain) -> Recording:
+    relative, beside = rollout.relative, rollout.beside
     columns = Columns()
-    infos = open_objects(info)
-    actions = _read_actions(action) if action is not None else None
+    infos = open_objects(rollout.info)
+    actions = _read_actions(rollout.action) if rollout.action is not None else None
     last = _read_infos(infos, columns, actions.inputs if actions else {})
     quarantine = infos.quarantine(relative, FORMAT) if infos.faults or not infos.kept else []
+    quarantine += columns.unread.quarantine(relative, FORMAT, columns.rows, infos.size)
     if infos.kept and not columns.rows:
         reason = "another format: no observation in it"
         quarantine.append(quarantined(relative, FORMAT, reason, position=0, size=infos.size))
     if actions is not None:
         quarantine += _about_actions(actions, beside, last)
-    elif columns.rows:
+    elif columns.rows and printable(beside) not in {refused for refused, _ in rollout.walk.refused}:
         reason = "missing: the observations are kept without their actions"
         quarantine.append(quarantined(beside, FORMAT, reason))
     if not columns.rows:
@@ -130,7 +125,9 @@ def _read_rollout(
         "build": build,
         "world": FORMAT,
     }
-    recording = _one_attempt(track, _task(folder, relative, domain), episode, source)
+    task = _task(rollout.walk.root, relative, domain)
+    gain, success = _success(track, task)
+    recording = one_attempt(track, task, gain, success, episode, source, truncated=infos.truncated)
     recording.quarantine = quarantine
     return recording
 
@@ -142,19 +139,21 @@ class _Actions(NamedTuple):
     inputs: dict[int, frozenset[str]]
     told: int
     coded: int
+    unread: Unread
 
 
 def _read_actions(path: Path) -> _Actions:
     file = open_objects(path)
     inputs: dict[int, frozenset[str]] = {}
     told = coded = 0
+    unread = Unread()
     for record in file:
         told = record.nth + 1
         if "buttons" in record.value:  # one number for all keys: only the policy's tables tell which
             coded += 1
         elif record.value:  # the recorder writes {} for the reset, which is no action
-            inputs[record.nth] = pressed(record.value)
-    return _Actions(file, inputs, told, coded)
+            inputs[record.nth] = pressed(record.value, unread, record.offset)
+    return _Actions(file, inputs, told, coded, unread)
 
 
 def _read_infos(infos: ObjectFile, columns: Columns, inputs: Mapping[int, frozenset[str]]) -> int:
@@ -165,6 +164,7 @@ def _read_infos(infos: ObjectFile, columns: Columns, inputs: Mapping[int, frozen
         if record.nth > LARGEST_COUNT or not (columns.rows or _looks_like_info(seen)):
             continue
         last = record.nth
+        columns.offset = record.offset
         _add(columns, seen)
         columns.tick.append(record.nth)
         columns.inputs.append(inputs.get(record.nth))
@@ -178,37 +178,31 @@ def _add(columns: Columns, seen: Mapping[str, Any]) -> None:
         if speaker not in _RECORDERS_OWN:
             columns.say(str(speaker), text)
     for group in COUNTERS:
-        totals = seen.get(group)
-        if isinstance(totals, dict):
-            columns.counters.update(columns.rows, group, totals)
-    stats = seen.get("stats")
-    if isinstance(stats, dict):
-        columns.counters.update(columns.rows, "", stats)
+        columns.count(group, seen.get(group))
+    columns.count("", seen.get("stats"))
 
-    place, names = seen.get("location_stats"), _PLACE
-    if not isinstance(place, dict):
-        place, names = seen.get("player_pos"), _PLAYER
-    where = place if isinstance(place, dict) else {}
-    life = seen.get("life_stats")
-    vital = life if isinstance(life, dict) else {}
-    numbers = {name: number(where.get(key)) for name, key in zip(_PLAYER, names, strict=True)}
-    numbers["health"] = number(seen.get("health", vital.get("life")))
-    numbers["hunger"] = number(seen.get("food_level", vital.get("food")))
-    for name, value in numbers.items():
-        columns.values[name].append(value)
-    alive = flag(vital.get("is_alive"))
-    if alive is None and numbers["health"] is not None:
-        alive = numbers["health"] > 0
+    place, names = ("location_stats", _PLACE) if "location_stats" in seen else ("player_pos", _PLAYER)
+    where = columns.mapping(place, seen.get(place))
+    vital = columns.mapping("life_stats", seen.get("life_stats"))
+    for name, key in zip(_PLAYER, names, strict=True):
+        columns.values[name].append(columns.number(key, where.get(key)))
+    health = columns.number("health", seen.get("health", vital.get("life")))
+    columns.values["health"].append(health)
+    columns.values["hunger"].append(columns.number("food_level", seen.get("food_level", vital.get("food"))))
+    alive = columns.flag("is_alive", vital.get("is_alive"))
+    if alive is None and health is not None:
+        alive = health > 0
     columns.alive.append(alive)
-    worn = seen.get("equipped_items", seen.get("equipped_item"))
-    columns.equipped.append(hand(worn.get("mainhand")) if isinstance(worn, dict) else None)
-    columns.gui_open.append(flag(seen.get("is_gui_open", seen.get("isGuiOpen"))))
+    worn = columns.mapping("equipped_items", seen.get("equipped_items", seen.get("equipped_item")))
+    columns.equipped.append(hand(worn.get("mainhand")))
+    columns.gui_open.append(columns.flag("is_gui_open", seen.get("is_gui_open", seen.get("isGuiOpen"))))
     columns.gui_told.append(None)
 
 
 def _about_actions(actions: _Actions, beside: str, rows: int) -> list[Row]:
     file = actions.file
     found = file.quarantine(beside, FORMAT) if file.faults or not file.kept else []
+    found += actions.unread.quarantine(beside, FORMAT, len(actions.inputs), file.size)
     if actions.told and rows and actions.told != rows:
         pairs = min(actions.told, rows)
         reason = f"{actions.told} actions beside {rows} observations: the first {pairs} are taken as pairs"
@@ -226,31 +220,6 @@ def _task(folder: Path, relative: str, domain: Domain) -> Task:
         if match is not None:
             return read_task(match["verb"], match["thing"], domain)
     return Task(None, None, None, frozenset())
-
-
-def _one_attempt(track: Track, task: Task, episode: Row, source: str) -> Recording:
-    last = track.ticks.height - 1
-    gain, success = _success(track, task)
-    end = "success" if success else "death" if track.deaths else "agent_stopped"
-    span = Span(
-        0,
-        last,
-        end,
-        kind=task.kind,
-        target=task.target,
-        condition=task.text,
-        needed=task.needed,
-        success=success,
-        gained=gain.many if gain is not None else None,
-    )
-    reached = gain.reached if gain is not None and success else None
-    episode |= {
-        "goal": task.text,
-        "success": success,
-        "success_tick": track.ticks["tick"][reached] if reached is not None else None,
-        "end_reason": "success" if success else "death" if end == "death" else "recording_end",
-    }
-    return assemble(track, episode, [span], source)
 
 
 def _success(track: Track, task: Task) -> tuple[Gain | None, bool | None]:

@@ -3,9 +3,11 @@
 
 Each row is held against the contract. A row that breaks a rule, or that belongs to no episode or attempt of
 the folder, is quarantined with the rule's name; the rest is kept. Ids are kept as they are; `build` is the
-build that they are imported into.
+build that they are imported into. A partition of our own store may be given: its quarantine and findings
+come along, and of its shards only those are read that its manifest lists, since the others are outdated.
 """
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -15,11 +17,12 @@ from typing import Final, cast
 import dataframely as dy
 import polars as pl
 
+from rollouts.ingest import quality
 from rollouts.ingest.protocol import Recording, Row, quarantined
-from rollouts.ingest.tick_source import file_size, files_below, left_over
+from rollouts.ingest.walk import Walk, any_file, file_size, files_below, is_folder, left_over
 from warehouse.domains import Domain
-from warehouse.records import TABLES, TRACE_TABLES, arrange, empty, polars_schema
-from warehouse.shards import MANIFEST
+from warehouse.records import TABLES, TRACE_TABLES, arrange, empty, from_rows, polars_schema
+from warehouse.shards import MANIFEST, DamagedShardError, read_manifest
 
 FORMAT: Final = "native"
 MOST_ROWS: Final = 200
@@ -29,6 +32,11 @@ _ROW: Final = "row_in_file"
 _FILE: Final = "file"
 _KEY_RULE: Final = "primary_key"
 _ATTEMPT: Final = ["episode_id", "attempt"]
+_QUARANTINE: Final = "quarantine"
+_FINDINGS: Final = "data_quality"
+_READ: Final = (*TRACE_TABLES, _FINDINGS)
+# Beside the manifest our own store keeps a lock, and drafts of files that a crash left behind.
+_OWN_FILE: Final = re.compile(rf"^(?:\.?{re.escape(MANIFEST)}(?:\.lock)?|\.draft\..+|\..+\.tmp)$")
 
 
 class NativeImporter:
@@ -38,47 +46,105 @@ class NativeImporter:
 
     def recognises(self, folder: Path) -> bool:
         """Is there a Parquet file in the place of the episodes table, with an episode id in it?"""
-        return any(_is_episodes(path) for path, _ in _table_files(folder, "episodes"))
+        if not is_folder(folder):
+            return folder.name == "episodes.parquet" and _is_episodes(folder)
+        shards = any_file(folder / "episodes", (".parquet",), _is_episodes)
+        return shards or _is_episodes(folder / "episodes.parquet")
 
     def read(self, folder: Path, build: str, domain: Domain) -> Iterator[Recording]:
         """Every episode, by id, with the rows of all tables that belong to it; then the quarantine."""
-        tables: dict[str, pl.DataFrame] = {}
-        quarantine: list[Row] = []
-        for table in TRACE_TABLES:
-            tables[table] = _read_table(folder, table, quarantine)
-        _drop_orphans(tables, quarantine)
+        walk = files_below(folder)
+        told = walk.quarantine(FORMAT)
+        outdated = _outdated(walk, told)
+        tables = {table: _read_table(walk, outdated, table, told) for table in _READ}
+        _drop_orphans(tables, told)
+        _add_findings(tables)
         parts = {
             table: frame.drop(_ROW, _FILE).partition_by("episode_id", as_dict=True)
             for table, frame in tables.items()
         }
         for (episode_id,) in sorted(parts["episodes"]):
-            mine = {table: parts[table].get((episode_id,), empty(table)) for table in TRACE_TABLES}
+            mine = {table: parts[table].get((episode_id,), empty(table)) for table in _READ}
             mine["episodes"] = mine["episodes"].with_columns(build=pl.lit(build))
             yield Recording(
                 ticks=arrange("ticks", mine.pop("ticks")),
                 **{table: arrange(table, frame).to_dicts() for table, frame in mine.items()},
             )
-        used = {path for table in TRACE_TABLES for path, _ in _table_files(folder, table)}
-        for path, relative in files_below(folder):
-            if path not in used:
-                quarantine += left_over(path, relative, FORMAT, side=path.name == MANIFEST).quarantine
-        if quarantine:
-            yield Recording(quarantine=quarantine)
+        before = _read_table(walk, outdated, _QUARANTINE, told).drop(_ROW, _FILE)
+        used = {path for table in (*_READ, _QUARANTINE) for path, _ in _table_files(walk, table)}
+        for relative, path in walk.named().items():
+            if relative in outdated:
+                reason = "a shard that the manifest no longer lists"
+                size = file_size(path)
+                told.append(quarantined(relative, FORMAT, reason, size=size, ignored=True))
+            elif path not in used:
+                told.append(left_over(path, relative, FORMAT, side=bool(_OWN_FILE.match(path.name))))
+        yield Recording(quarantine=[*before.to_dicts(), *told])
 
 
-def _table_files(folder: Path, table: str) -> list[tuple[Path, str]]:
-    if folder.is_file():
-        return [(folder, folder.name)] if folder.name == f"{table}.parquet" else []
-    whole = folder / f"{table}.parquet"
-    found = [(whole, whole.name)] if whole.is_file() else []
-    below = folder / table
-    if below.is_dir():
-        found += [
-            (path, f"{table}/{relative}")
-            for path, relative in files_below(below)
-            if path.suffix == ".parquet"
-        ]
-    return found
+def _table_files(walk: Walk, table: str) -> list[tuple[Path, str]]:
+    """The table's files, the one that holds it whole before its shards."""
+    named = walk.named()
+    whole = f"{table}.parquet"
+    return [
+        *((path, whole) for path in [named.get(whole)] if path is not None),
+        *(
+            (path, relative)
+            for relative, path in named.items()
+            if relative.startswith(f"{table}/") and path.suffix == ".parquet" and path.name[0] != "."
+        ),
+    ]
+
+
+def _outdated(walk: Walk, told: list[Row]) -> set[str]:
+    """The shards of a partition of our own that its manifest does not list; none without such a manifest."""
+    if not is_folder(walk.root):
+        return set()
+    try:
+        sources = (read_manifest(walk.root) or {})["sources"]
+        listed = {
+            f"{table}/{shard['file']}"
+            for tables in sources.values()
+            for table, shards in tables.items()
+            for shard in shards
+        }
+    except DamagedShardError as error:
+        reason = f"not valid JSON, so every shard is read: {error.__cause__}"
+        told.append(quarantined(MANIFEST, FORMAT, reason, position=0))
+        return set()
+    except (OSError, KeyError, TypeError, AttributeError):
+        return set()  # someone else's manifest, or one that cannot be read, which the walk tells
+    shards = {relative for table in (*_READ, _QUARANTINE) for _, relative in _table_files(walk, table)}
+    return {relative for relative in shards - listed if "/" in relative}
+
+
+def _add_findings(tables: dict[str, pl.DataFrame]) -> None:
+    """Looks for contradictions in these recordings too, beside the findings that came with them. Their clocks
+    and counters are changes already, so only what the tables themselves show can be found."""
+    found = quality.findings(
+        tables["ticks"],
+        tables["inventory_changes"],
+        counters=pl.DataFrame(schema=quality.TOTALS),
+        clocks=pl.DataFrame(schema=quality.TOTALS),
+        ends=_declared_ends(tables),
+    )
+    rows = from_rows(_FINDINGS, found).with_columns(
+        pl.lit(None, pl.Int64).alias(_ROW), pl.lit(None, pl.String).alias(_FILE)
+    )
+    both = pl.concat([tables[_FINDINGS], rows])
+    tables[_FINDINGS] = both.unique(list(polars_schema(_FINDINGS)), keep="first", maintain_order=True)
+
+
+def _declared_ends(tables: dict[str, pl.DataFrame]) -> pl.DataFrame:
+    """The last tick that each episode has by its own row."""
+    inside = tables["ticks"].join(tables["episodes"].select("episode_id", "n_ticks"), on="episode_id")
+    last = inside.filter(pl.col("tick") < pl.col("n_ticks")).sort("episode_id", "tick")
+    return (
+        last.group_by("episode_id", maintain_order=True)
+        .agg(pl.col("attempt").last(), pl.col("tick").last())
+        .with_columns(what=pl.lit("the last tick by the episode's own count"))
+        .cast(quality.ENDS)  # type: ignore[arg-type]
+    )
 
 
 def _is_episodes(path: Path) -> bool:
@@ -92,11 +158,13 @@ def _is_episodes(path: Path) -> bool:
         return False
 
 
-def _read_table(folder: Path, table: str, quarantine: list[Row]) -> pl.DataFrame:
+def _read_table(walk: Walk, outdated: set[str], table: str, quarantine: list[Row]) -> pl.DataFrame:
     """The rows of a table that keep the contract, with the file and the row they came from."""
     places = {_ROW: pl.Int64, _FILE: pl.String}
     frames = [pl.DataFrame(schema={**polars_schema(table), **places})]
-    for path, relative in _table_files(folder, table):
+    for path, relative in _table_files(walk, table):
+        if relative in outdated:
+            continue
         kept = _read_file(path, relative, table, quarantine)
         if kept is not None:
             frames.append(kept)
@@ -196,12 +264,13 @@ def _with_row(table: str) -> type[dy.Schema]:
 def _drop_orphans(tables: dict[str, pl.DataFrame], quarantine: list[Row]) -> None:
     """Takes out, and tells, the rows whose episode or attempt is not there."""
     attempts = tables["attempts"]
-    for table in TRACE_TABLES[1:]:
+    for table in _READ[1:]:
         frame = tables[table]
-        owners, keys = (tables["episodes"], ["episode_id"]) if table == "attempts" else (attempts, _ATTEMPT)
+        of_episode = table in ("attempts", _FINDINGS)
+        owners, keys = (tables["episodes"], ["episode_id"]) if of_episode else (attempts, _ATTEMPT)
         kept = frame.join(owners.select(keys), on=keys, how="semi", maintain_order="left")
         lost = frame.join(owners.select(keys), on=keys, how="anti", maintain_order="left")
-        _tell(lost, f"its {'episode' if table == 'attempts' else 'attempt'} is missing", kept, quarantine)
+        _tell(lost, f"its {'episode' if of_episode else 'attempt'} is missing", kept, quarantine)
         tables[table] = kept
         if table == "attempts":
             attempts = kept

@@ -1,10 +1,9 @@
-"""Tick-level observations as columns: what one recorded observation says, read from whatever form it has.
+"""Tick-level observations value by value: what one recorded observation says, in whatever form it has.
 
 The formats differ in names and nesting; what is read here is common to all of them: numbers that may be 0-d
 arrays (written as 1-lists), inventories as slots or as stacks, cumulative counters, pressed inputs.
 """
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -12,12 +11,14 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from warehouse import vocabulary as v
+from rollouts.ingest.protocol import Row, quarantined
 
 LARGEST_COUNT: Final = 2**31 - 1
 LARGEST_FLOAT: Final = 3.4e38  # what the store's Float32 holds
 NOTHING: Final = frozenset({"", "none", "air", "null"})
 """how the formats write an empty slot or an empty hand"""
+MOST_UNREAD: Final = 100
+"""names whose values cannot be read that are told one by one, for one file"""
 EMPTY_HAND: Final = "none"
 NOOP: Final = "noop"
 CAMERA: Final = "camera"
@@ -45,9 +46,6 @@ _COUNTER_ALIASES: Final = {
     "killed_by": "entity_killed_by",
 }
 DEATHS: Final = "deaths"
-# A container's screen comes from the server and shows a few ticks after the click; the agent's own inventory
-# opens at once. So an opening with a click this close before it is not told apart by the inventory key.
-_SERVER_LAG: Final = 4  # ticks; 3 in the recordings at hand
 
 
 class Change(NamedTuple):
@@ -81,27 +79,69 @@ class Track:
 
 
 def number(value: Any) -> float | None:
-    """A finite number, also from a 0-d array written as a 1-list; None for everything else."""
+    """A finite number that fits the store, also from a 0-d array written as a 1-list; None for everything
+    else."""
     if type(value) is float:  # most of what a recording holds
         return value if -LARGEST_FLOAT <= value <= LARGEST_FLOAT else None
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
-    if isinstance(value, int | float):
-        real = float(value)
-        return real if math.isfinite(real) and abs(real) <= LARGEST_FLOAT else None
+    # Compared before it is converted: an int may be too large for a float.
+    if isinstance(value, int | float) and -LARGEST_FLOAT <= value <= LARGEST_FLOAT:
+        return float(value)
     return None
 
 
 def count(value: Any) -> int | None:
-    """A whole, non-negative number that fits the store; None for everything else."""
+    """A whole, non-negative number that fits the store; None for everything else, 1.7 included."""
     real = number(value)
-    return int(real) if real is not None and 0 <= real <= LARGEST_COUNT else None
+    return int(real) if real is not None and 0 <= real <= LARGEST_COUNT and real.is_integer() else None
 
 
 def flag(value: Any) -> bool | None:
     """True or False, also as 0, 1 or a 1-list; None for everything else."""
     real = number(value)
     return None if real is None else real != 0
+
+
+class Unread:
+    """Values that are there and cannot be read: how many of each name, and where the first of them is."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[int, int | None]] = {}
+        self._untold = 0
+
+    def note(self, name: str, offset: int | None, many: int = 1) -> None:
+        """`offset` is the byte of the object that holds the value, None in a file without such places."""
+        if name in self._found:
+            before, first = self._found[name]
+            self._found[name] = (before + many, first)
+        elif len(self._found) < MOST_UNREAD:
+            self._found[name] = (many, offset)
+        else:
+            self._untold += many
+
+    def quarantine(self, path: str, source: str, kept: int, size: int | None) -> list[Row]:
+        """A quarantine row for each name."""
+        rows = [
+            quarantined(
+                path,
+                source,
+                f"{name}: cannot be read {times(many)}, taken as unknown there",
+                position=offset,
+                kept=kept,
+                size=size,
+            )
+            for name, (many, offset) in self._found.items()
+        ]
+        if self._untold:
+            reason = f"values of other names: cannot be read {times(self._untold)}, taken as unknown there"
+            rows.append(quarantined(path, source, reason, kept=kept, size=size))
+        return rows
+
+
+def times(many: int) -> str:
+    """ "once", "2 times" """
+    return "once" if many == 1 else f"{many} times"
 
 
 @lru_cache(maxsize=1 << 16)
@@ -131,7 +171,8 @@ def counter_name(key: str) -> str | None:
 def tally(value: Any) -> dict[str, int] | None:
     """An inventory as item -> count, from {slot: {type, quantity}}, [{type, quantity}] or {item: count}.
 
-    Sorted by item; empty slots are left out. None when it is no inventory at all.
+    Sorted by item; empty slots are left out. None when it is no inventory, or when an amount in it cannot be
+    read: a part of an inventory would show losses and gains that nobody had.
     """
     if isinstance(value, Mapping):
         stacks: Iterable[tuple[Any, Any]] = value.items()
@@ -144,11 +185,14 @@ def tally(value: Any) -> dict[str, int] | None:
         name, many = (
             (stack.get("type"), stack.get("quantity", 1)) if isinstance(stack, Mapping) else (slot, stack)
         )
-        amount = count(many)
-        if not isinstance(name, str) or not amount or name in NOTHING:
+        if name is None or (isinstance(name, str) and name in NOTHING):
             continue
-        item = plain(name)
-        held[item] = min(held.get(item, 0) + amount, LARGEST_COUNT)
+        amount = count(many)
+        if amount is None or not isinstance(name, str):
+            return None
+        if amount:
+            item = plain(name)
+            held[item] = min(held.get(item, 0) + amount, LARGEST_COUNT)
     return dict(sorted(held.items()))
 
 
@@ -162,195 +206,32 @@ def hand(value: Any) -> str | None:
     return EMPTY_HAND if name in NOTHING else name
 
 
-def pressed(action: Mapping[str, Any]) -> frozenset[str]:
+def pressed(action: Mapping[str, Any], unread: Unread, offset: int | None = None) -> frozenset[str]:
     """The inputs of one action: keys that are down, "camera" when the view turned, and the choices that a
-    format offers as an input of their own ("craft:planks")."""
+    format offers as an input of their own ("craft:planks"). What is neither number nor choice is noted."""
     inputs = set()
     for key, value in action.items():
         if value == 0:  # the usual case: 20 of 21 keys are up
             continue
         if key == CAMERA:
             axes = value if isinstance(value, list) else [value]
-            if any(number(axis) for axis in axes):
+            turns = [number(axis) for axis in axes]
+            if any(turns):
                 inputs.add(CAMERA)
+            if None in turns:
+                unread.note(f"input {key}", offset)
         elif isinstance(value, str):
             if value not in NOTHING:
                 inputs.add(f"{key}:{plain(value)}")
-        elif number(value):
-            inputs.add(key)
+        else:
+            down = number(value)
+            if down:
+                inputs.add(key)
+            elif down is None and value is not None:
+                unread.note(f"input {key}", offset)
     return frozenset(inputs)
 
 
 def action_text(inputs: Iterable[str]) -> str:
     """Inputs in the contract's form: sorted, joined by "+"; "noop" when there is none."""
     return "+".join(sorted(inputs)) or NOOP
-
-
-class CounterLog:
-    """Cumulative counters as changes. The first totals seen of a group are its baseline."""
-
-    def __init__(self) -> None:
-        self.changes: list[Change] = []
-        self._last: dict[str, dict[str, float]] = {}
-        self.seen = False
-
-    def update(self, row: int, group: str, totals: Mapping[str, Any]) -> None:
-        """Notes what changed in a group of counters; `group` "" means that the keys name their own."""
-        last = self._last.get(group)
-        self.seen = self.seen or bool(totals)
-        try:
-            changed = totals.items() - (last.items() if last is not None else ())
-        except TypeError:  # a list among the values has no hash
-            totals = {key: value for key in totals if (value := number(totals[key])) is not None}
-            changed = totals.items() - (last.items() if last is not None else ())
-        if last is None:
-            self._last[group] = dict(changed)
-            return
-        for key, total in sorted(changed, key=lambda pair: pair[0]):
-            name = counter_name(f"{group}:{key}" if group else key)
-            after = count(total)
-            if name is None or after is None:
-                continue
-            before = count(last.get(key)) or 0
-            if after != before:
-                self.changes.append(Change(row, name, before, after))
-        last.update(changed)
-
-
-@dataclass
-class Columns:
-    """Observations gathered one by one; `track` turns them into columns."""
-
-    tick: list[int] = field(default_factory=list)
-    values: dict[str, list[float | None]] = field(
-        default_factory=lambda: {name: [] for name in (*MOTION, *VITALS)}
-    )
-    alive: list[bool | None] = field(default_factory=list)
-    equipped: list[str | None] = field(default_factory=list)
-    gui_open: list[bool | None] = field(default_factory=list)
-    gui_told: list[str | None] = field(default_factory=list)
-    inputs: list[frozenset[str] | None] = field(default_factory=list)
-    inventories: list[tuple[int, dict[str, int]]] = field(default_factory=list)
-    messages: list[tuple[int, str]] = field(default_factory=list)
-    counters: CounterLog = field(default_factory=CounterLog)
-    saw_messages: bool = False
-    _raw_inventory: Any = None
-    _said: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def rows(self) -> int:
-        return len(self.tick)
-
-    def hold(self, inventory: Any) -> None:
-        """Notes the inventory of the row to come, where it differs from the one before."""
-        if inventory is None or inventory == self._raw_inventory:
-            return
-        held = tally(inventory)
-        if held is None:
-            return
-        self._raw_inventory = inventory
-        if not self.inventories or self.inventories[-1][1] != held:
-            self.inventories.append((self.rows, held))
-
-    def say(self, speaker: str, text: Any) -> None:
-        """Notes a message of the row to come, where it differs from the speaker's last."""
-        if not isinstance(text, str):
-            return
-        self.saw_messages = True
-        if text.strip() and self._said.get(speaker) != text:
-            self.messages.append((self.rows, text))
-        self._said[speaker] = text
-
-    def track(self) -> Track:
-        """The gathered observations as a track."""
-        counters = [change for change in self.counters.changes if change.name != DEATHS]
-        deaths = {
-            change.row
-            for change in self.counters.changes
-            if change.name == DEATHS and change.after > change.before
-        }
-        before: bool | None = None
-        for row, alive in enumerate(self.alive):
-            if alive is False and before is not False:
-                deaths.add(row)
-            before = alive
-        guis = name_guis(self.gui_open, self.gui_told, self.inputs, counters)
-        columns = {
-            "tick": pl.Series(self.tick, dtype=pl.Int32),
-            **{name: pl.Series(values, dtype=pl.Float64) for name, values in self.values.items()},
-            "alive": pl.Series(self.alive, dtype=pl.Boolean),
-            "equipped": pl.Series(self.equipped, dtype=pl.String),
-            "gui": pl.Series(guis, dtype=pl.Enum(list(v.GUIS))),
-            "action": pl.Series(
-                [None if inputs is None else action_text(inputs) for inputs in self.inputs], dtype=pl.String
-            ),
-        }
-        ticks = pl.DataFrame(columns)
-        seen = {
-            "messages": self.saw_messages,
-            "counters": self.counters.seen,
-            "inventory": bool(self.inventories),
-        }
-        return Track(
-            ticks=ticks,
-            inventories=self.inventories,
-            counters=counters,
-            messages=self.messages,
-            deaths=sorted(deaths),
-            observes=observed(ticks, seen),
-        )
-
-
-def observed(ticks: pl.DataFrame, seen: Mapping[str, bool]) -> list[str]:
-    """What the source lets one observe, in the vocabulary's order: by its columns, and as `seen` adds."""
-    columns = {
-        "position": ("x", "y", "z"),
-        "rotation": ("yaw", "pitch"),
-        "vitals": VITALS,
-        "gui": ("gui",),
-        "equipped": ("equipped",),
-        "actions": ("action",),
-    }
-    told = {
-        what
-        for what, names in columns.items()
-        if any(ticks[name].null_count() < ticks.height for name in names)
-    }
-    told |= {what for what, yes in seen.items() if yes}
-    return [what for what in v.OBSERVABLES if what in told]
-
-
-def name_guis(
-    opened: list[bool | None],
-    told: list[str | None],
-    inputs: list[frozenset[str] | None],
-    counters: Iterable[Change],
-) -> list[str | None]:
-    """Which screen is open at each row. A source mostly tells only *that* one is: its name is known where the
-    source tells it, where the agent's use of a station was counted just then, or where the inventory key
-    opened it with no click before that could have opened another. Otherwise it is "other"."""
-    stations = {
-        change.row: change.name.partition(":")[2]
-        for change in counters
-        if change.name.startswith("interact_with:") and change.after > change.before
-    }
-    names: list[str | None] = []
-    name = "none"
-    for row, is_open in enumerate(opened):
-        if is_open is None:
-            names.append(None)
-            continue
-        if not is_open:
-            name = "none"
-        elif told[row] is not None:
-            name = told[row] or "other"
-        elif name == "none":
-            recent = range(max(0, row - _SERVER_LAG), row + 1)
-            station = next((stations[at] for at in reversed(recent) if at in stations), None)
-            clicked = any("use" in (inputs[at] or ()) for at in recent)
-            if station is not None:
-                name = station if station in v.GUIS else "other"
-            else:
-                name = "inventory" if "inventory" in (inputs[row] or ()) and not clicked else "other"
-        names.append(name)
-    return names

@@ -1,12 +1,10 @@
 """What the importers of tick-level recordings share: from a `Track` and the spans of its attempts to rows of
-the trace contract, and the walk over a folder of recordings.
+the trace contract.
 """
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -14,14 +12,11 @@ import polars as pl
 
 from rollouts.ingest import quality
 from rollouts.ingest.gains import Observed, amounts, largest_gain
-from rollouts.ingest.protocol import Recording, Row, printable, quarantined
+from rollouts.ingest.protocol import Recording, Row, printable
 from rollouts.ingest.tick_columns import LARGEST_COUNT, LARGEST_FLOAT, MOTION, VITALS, Change, Track
 from warehouse.domains import Domain
 from warehouse.records import arrange
 
-SIDE_SUFFIXES: Final = frozenset({".mp4", ".avi", ".png", ".jpg", ".npy", ".zip", ".md", ".txt", ".log"})
-_SIDE_NAMES: Final = ("license", "licence", "readme", "notice", "copying", ".git", ".ds_store")
-_PROBES: Final = 40  # files looked at before a folder is taken to be of another format
 _LONGEST_GAP: Final = 72_000  # ticks: an hour
 _YIELDING: Final = frozenset({"craft_item", "mine_block", "pickup"})
 _VERBS: Final = {"pickup": "obtain", "picked_up": "obtain"}  # counter words that no one says
@@ -96,10 +91,13 @@ class Gain(NamedTuple):
 
 
 def inventory_gain(track: Track, accepts: frozenset[str], span: tuple[int, int], needed: int) -> Gain | None:
-    """The rise of the accepted items over the inventory at the first row of `span` (rows, inclusive), by the
-    rules of `gains.largest_gain`. None without an inventory, or where nothing is accepted."""
+    """The rise of the accepted items over the inventory at the first row of `span` (rows, inclusive), or
+    over the first one known after it, by the rules of `gains.largest_gain`. None without an inventory, or
+    where nothing is accepted."""
     first, last = span
     start = Held(track).at(first)
+    if start is None and track.inventories and track.inventories[0][0] <= last:
+        first, start = track.inventories[0]
     if start is None or not accepts:
         return None
     yields: dict[int, set[str]] = {}
@@ -136,9 +134,56 @@ def counter_gain(track: Track, names: frozenset[str], needed: int) -> Gain:
     return Gain(min(total, LARGEST_COUNT), reached)
 
 
-def assemble(track: Track, episode: Row, spans: Sequence[Span], source: str | None) -> Recording:
+def one_attempt(
+    track: Track,
+    task: Task,
+    gain: Gain | None,
+    success: bool | None,
+    episode: Row,
+    source: str,
+    *,
+    label: bool | None = None,
+    truncated: bool = False,
+) -> Recording:
+    """The recording of an episode whose whole track is one attempt at one task; see `assemble`."""
+    last = track.ticks.height - 1
+    end = "success" if success else "death" if track.deaths else "agent_stopped"
+    span = Span(
+        0,
+        last,
+        end,
+        kind=task.kind,
+        target=task.target,
+        condition=task.text,
+        needed=task.needed,
+        success=success,
+        gained=gain.many if gain is not None else None,
+        label=label,
+    )
+    reached = gain.reached if gain is not None and success else None
+    episode |= {
+        "goal": task.text,
+        "success": success,
+        "success_tick": track.ticks["tick"][reached] if reached is not None else None,
+        "end_reason": end if end != "agent_stopped" else "recording_end",
+    }
+    return assemble(track, episode, [span], source, truncated=truncated)
+
+
+def assemble(
+    track: Track, episode: Row, spans: Sequence[Span], source: str | None, *, truncated: bool = False
+) -> Recording:
     """The recording of one episode. `episode` holds its id, source and whatever else is known of it; the
-    spans cover the track's rows without a gap. `source` is the file that the attempts were read from."""
+    spans cover the track's rows without a gap. `source` is the file that the attempts were read from.
+
+    `truncated`: the file breaks off inside an observation. What came after it is not known, so the attempt
+    that it breaks off ends as infrastructure and its success is open, unless it was already shown or the
+    agent's death had ended it.
+    """
+    spans = list(spans)
+    if truncated and not spans[-1].success and spans[-1].last not in track.deaths:
+        spans[-1] = replace(spans[-1], success=None, end_reason="infrastructure")
+        episode = {**episode, "success": None, "end_reason": "infrastructure"}
     episode_id = episode["episode_id"]
     numbers = np.zeros(track.ticks.height, dtype=np.int32)
     for attempt, span in enumerate(spans):
@@ -270,63 +315,6 @@ def _ends(track: Track, episode_id: str, owner: list[int], times: list[int]) -> 
     ends = [*track.ends, *((row, "the agent's death") for row in track.deaths)]
     return pl.DataFrame(
         [(episode_id, owner[row], times[row], what) for row, what in ends], schema=quality.ENDS, orient="row"
-    )
-
-
-def files_below(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Every regular file below a folder (or the file itself) with its relative name, in a fixed order. Links
-    to folders are not followed: they may lead in a circle."""
-    if folder.is_file():
-        yield folder, folder.name
-        return
-    for at, folders, names in os.walk(folder):
-        folders.sort()
-        for name in sorted(names):
-            path = Path(at, name)
-            if _is_regular(path):
-                yield path, path.relative_to(folder).as_posix()
-
-
-def _is_regular(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # what may not be looked at is told when it is read
-        return True
-
-
-def file_size(path: Path) -> int | None:
-    """Bytes; None where the file may not be looked at."""
-    try:
-        return path.stat().st_size
-    except OSError:
-        return None
-
-
-def any_file(folder: Path, suffixes: tuple[str, ...], is_one: Callable[[Path], bool]) -> bool:
-    """Is one of the folder's first files with such a name of the format, by its content?"""
-    probed = 0
-    for path, _ in files_below(folder):
-        if path.name.endswith(suffixes):
-            if is_one(path):
-                return True
-            probed += 1
-            if probed >= _PROBES:
-                return False
-    return False
-
-
-def left_over(path: Path, relative: str, source: str, side: bool = False) -> Recording:
-    """A file that belongs to no recording: a known side file (`side`: of this format) is ignored, anything
-    else is quarantined."""
-    side = side or path.suffix.lower() in SIDE_SUFFIXES or path.name.lower().startswith(_SIDE_NAMES)
-    size = file_size(path)
-    reason = "known side file" if side else "another format"
-    if not side and size == 0:
-        reason = "empty file"
-    return Recording(
-        quarantine=[
-            quarantined(relative, source, reason, position=None if side else 0, size=size, ignored=side)
-        ]
     )
 
 

@@ -11,17 +11,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from rollouts.ingest.jsonlines import JsonLines, first_object
-from rollouts.ingest.protocol import Recording, printable, quarantined
-from rollouts.ingest.tick_columns import CAMERA, MOTION, VITALS, Change, Columns, Track, count, flag, number
-from rollouts.ingest.tick_source import (
-    Held,
-    Span,
-    any_file,
-    assemble,
-    files_below,
-    left_over,
-    order_ticks,
-)
+from rollouts.ingest.observations import Columns
+from rollouts.ingest.protocol import Recording, printable, quarantined, spared
+from rollouts.ingest.tick_columns import CAMERA, MOTION, VITALS, Change, Track, count, number
+from rollouts.ingest.tick_source import Held, Span, assemble, order_ticks
+from rollouts.ingest.walk import any_file, files_below, left_over
 from warehouse.domains import Domain
 from warehouse.ids import derive_id, file_digest
 
@@ -31,6 +25,7 @@ LONGEST_PAUSE: Final = 600
 the next one longer than that has started anew"""
 _RETURN: Final = 5  # ticks after a screen closes in which what the cursor held falls back into the inventory
 _PLACE: Final = {"x": "xpos", "y": "ypos", "z": "zpos", "yaw": "yaw", "pitch": "pitch"}
+_LARGEST_TIME: Final = float(1 << 53)  # up to here a float counts whole milliseconds
 _CLOCKS: Final = ("tick", "serverTick", "milli")
 _BUTTONS: Final = {0: "attack", 1: "use", 2: "pickItem"}
 _KEYS: Final = {
@@ -66,12 +61,16 @@ class VPTImporter:
 
     def read(self, folder: Path, build: str, domain: Domain) -> Iterator[Recording]:
         """Every file of JSON lines below `folder`, by name; other files are listed as they come."""
-        for path, relative in files_below(folder):
+        walk = files_below(folder)
+        rest = Recording(quarantine=walk.quarantine(FORMAT))
+        for relative, path in walk.named().items():
             if path.suffix == ".jsonl":
-                yield _read_file(path, relative, build, domain)
+                yield spared(relative, FORMAT, _read_file, path, relative, build, domain)
             else:
                 # Options and checkpoints lie beside each recording; they say nothing of what happened.
-                yield left_over(path, relative, FORMAT, side=relative.endswith("-options.json"))
+                side = relative.endswith("-options.json")
+                rest.quarantine.append(left_over(path, relative, FORMAT, side=side))
+        yield rest
 
 
 def _is_recording(path: Path) -> bool:
@@ -92,11 +91,13 @@ def _read_file(path: Path, relative: str, build: str, domain: Domain) -> Recordi
         if not _looks_right(record.value):
             foreign.append(record.offset)
             continue
+        columns.offset = record.offset
         for name, times in clocks.items():
-            times.append(number(record.value.get(name)))
+            times.append(_clock(columns, name, record.value.get(name)))
         _add(columns, record.value)
         columns.tick.append(columns.rows)
     quarantine = lines.quarantine(relative, FORMAT) if lines.faults or not lines.kept else []
+    quarantine += columns.unread.quarantine(relative, FORMAT, columns.rows, lines.size)
     if foreign:
         reason = f"{len(foreign)} lines of another format: neither mouse nor keyboard"
         quarantine.append(
@@ -118,9 +119,19 @@ def _read_file(path: Path, relative: str, build: str, domain: Domain) -> Recordi
         "world": domain.name,
         "end_reason": "death" if track.deaths and track.deaths[-1] == last else "recording_end",
     }
-    recording = assemble(track, episode, segment(track, domain), source)
+    recording = assemble(track, episode, segment(track, domain), source, truncated=lines.truncated)
     recording.quarantine = quarantine
     return recording
+
+
+def _clock(columns: Columns, name: str, value: Any) -> float | None:
+    """A clock's time; one that no clock of a game can reach is unknown."""
+    time = number(value)
+    if time is not None and abs(time) > _LARGEST_TIME:
+        time = None
+    if time is None and value is not None:
+        columns.unread.note(name, columns.offset)
+    return time
 
 
 def _steps_back(name: str, times: Sequence[float | None]) -> Iterator[Change]:
@@ -134,36 +145,47 @@ def _steps_back(name: str, times: Sequence[float | None]) -> Iterator[Change]:
 
 def _add(columns: Columns, seen: Mapping[str, Any]) -> None:
     columns.hold(seen.get("inventory"))
-    stats = seen.get("stats")
-    if isinstance(stats, dict):
-        columns.counters.update(columns.rows, "", stats)
+    columns.count("", seen.get("stats"))
     for name in MOTION:
-        columns.values[name].append(number(seen.get(_PLACE[name])))
+        columns.values[name].append(columns.number(_PLACE[name], seen.get(_PLACE[name])))
     for name in VITALS:
         columns.values[name].append(None)  # this format does not tell them
     columns.alive.append(None)
     columns.equipped.append(None)  # `hotbar` is a slot, and the inventory is a list without its empty slots
-    columns.gui_open.append(flag(seen.get("isGuiOpen")))
-    columns.gui_told.append("inventory" if flag(seen.get("isGuiInventory")) else None)
-    columns.inputs.append(_inputs(seen["mouse"], seen["keyboard"]))
+    columns.gui_open.append(columns.flag("isGuiOpen", seen.get("isGuiOpen")))
+    own = columns.flag("isGuiInventory", seen.get("isGuiInventory"))
+    columns.gui_told.append("inventory" if own else None)
+    columns.inputs.append(_inputs(columns, seen["mouse"], seen["keyboard"]))
 
 
-def _inputs(mouse: Mapping[str, Any], keyboard: Mapping[str, Any]) -> frozenset[str]:
+def _inputs(columns: Columns, mouse: Mapping[str, Any], keyboard: Mapping[str, Any]) -> frozenset[str]:
     inputs = set()
-    keys, buttons = keyboard.get("keys"), mouse.get("buttons")
-    for key in keys if isinstance(keys, list) else ():
+    for key in _each(columns, "keyboard.keys", keyboard.get("keys")):
         if isinstance(key, str):
             short = key.removeprefix("key.keyboard.")
             inputs.add(_KEYS.get(short, short))
-    for button in buttons if isinstance(buttons, list) else ():
+        else:
+            columns.unread.note("keyboard.keys", columns.offset)
+    for button in _each(columns, "mouse.buttons", mouse.get("buttons")):
         which = count(button)
         if which is not None:
             inputs.add(_BUTTONS.get(which, f"button.{which}"))
-    if number(mouse.get("dx")) or number(mouse.get("dy")):
+        else:
+            columns.unread.note("mouse.buttons", columns.offset)
+    dx, dy = (columns.number(f"mouse.{axis}", mouse.get(axis)) for axis in ("dx", "dy"))
+    if dx or dy:
         inputs.add(CAMERA)
-    if number(mouse.get("dwheel")):
+    if columns.number("mouse.dwheel", mouse.get("dwheel")):
         inputs.add("scroll")
     return frozenset(inputs)
+
+
+def _each(columns: Columns, name: str, value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return value
+    if value is not None:
+        columns.unread.note(name, columns.offset)
+    return []
 
 
 class Feat(NamedTuple):
