@@ -9,6 +9,7 @@ from assets import metadata
 from assets.imported_trajectories import imported_trajectories
 from assets.partitions import build_and_group, builds_and_groups
 from assets.resources import DataHome
+from assets.training_rollouts import training_rollouts
 from rollouts.monitor import monitor_shards
 from rollouts.trace import LazyTrace
 from warehouse.records import TRACE_TABLES
@@ -17,7 +18,7 @@ from warehouse.trace_store import feedback_store, scan_shards, trace_store
 
 @dg.asset(
     partitions_def=builds_and_groups,
-    deps=[imported_trajectories],
+    deps=[imported_trajectories, training_rollouts],
     group_name="feedback",
     kinds={"polars", "parquet"},
     code_version="2",

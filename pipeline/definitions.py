@@ -5,9 +5,11 @@ import dagster as dg
 from assets.analysis_warehouse import analysis_warehouse
 from assets.checks import all_checks
 from assets.curated_knowledge import curated_knowledge
+from assets.evaluation_rollouts import evaluation_rollouts, seeds_are_disjoint
 from assets.imported_trajectories import imported_trajectories
 from assets.knowledge_candidates import knowledge_candidates
 from assets.knowledge_snapshot import knowledge_snapshot
+from assets.training_rollouts import training_rollouts
 from assets.typed_feedback import typed_feedback
 from pipeline.jobs import JOBS
 from pipeline.resources import resources
@@ -15,10 +17,12 @@ from pipeline.settings import Settings
 
 ASSETS = (
     imported_trajectories,
+    training_rollouts,
     typed_feedback,
     knowledge_candidates,
     curated_knowledge,
     knowledge_snapshot,
+    evaluation_rollouts,
     analysis_warehouse,
 )
 
@@ -27,10 +31,10 @@ def definitions(settings: Settings) -> dg.Definitions:
     """The code location for these settings."""
     return dg.Definitions(
         assets=ASSETS,
-        asset_checks=list(all_checks()),
+        asset_checks=[*all_checks(), seeds_are_disjoint],
         jobs=JOBS,
         resources=resources(settings),
-        # A spawned step costs seconds and these jobs are short; only rollouts will use processes.
+        # A spawned step costs seconds and these jobs are short; rollouts have a pool of their own.
         executor=dg.in_process_executor,
     )
 

@@ -4,6 +4,9 @@ from typing import Final
 
 import dagster as dg
 
+ROLLOUT_RESOURCES: Final = {"model": {"config": {"for_rollouts": True}}}
+"""Who plays is who learns from it."""
+
 import_traces: Final = dg.define_asset_job(
     "import_traces",
     selection=dg.AssetSelection.assets("imported_trajectories", "typed_feedback"),
@@ -14,9 +17,33 @@ learn_knowledge: Final = dg.define_asset_job(
     selection=dg.AssetSelection.assets("knowledge_candidates", "curated_knowledge", "knowledge_snapshot"),
     description="From a build's feedback to its curated knowledge and frozen snapshot.",
 )
+train_build: Final = dg.define_asset_job(
+    "train_build",
+    selection=dg.AssetSelection.assets("training_rollouts", "typed_feedback"),
+    description="A task group played with the knowledge of the build before, and its typed feedback. Then "
+    "run learn_from_rollouts for the build.",
+)
+learn_from_rollouts: Final = dg.define_asset_job(
+    "learn_from_rollouts",
+    selection=dg.AssetSelection.assets("knowledge_candidates", "curated_knowledge", "knowledge_snapshot"),
+    config={"resources": ROLLOUT_RESOURCES},
+    description="As learn_knowledge, with the planner as Inducer: its misconceptions are the planner's.",
+)
+evaluate_snapshot: Final = dg.define_asset_job(
+    "evaluate_snapshot",
+    selection=dg.AssetSelection.assets("evaluation_rollouts"),
+    description="A build's snapshot against the empty store in a task group's evaluation worlds.",
+)
 publish_analysis: Final = dg.define_asset_job(
     "publish_analysis",
     selection=dg.AssetSelection.assets("analysis_warehouse"),
     description="analysis.duckdb anew, with the documented views.",
 )
-JOBS: Final = [import_traces, learn_knowledge, publish_analysis]
+JOBS: Final = [
+    import_traces,
+    learn_knowledge,
+    train_build,
+    learn_from_rollouts,
+    evaluate_snapshot,
+    publish_analysis,
+]

@@ -1,6 +1,7 @@
 """The assets' resources, from the settings."""
 
-from assets.resources import DataHome, Model
+from assets.exercise_config import LearningModel
+from assets.resources import DataHome
 from pipeline.settings import Settings
 
 
@@ -8,5 +9,5 @@ def resources(settings: Settings) -> dict[str, object]:
     """Resources by the names that the assets ask for."""
     return {
         "home": DataHome(path=str(settings.home), domain_name=settings.domain),
-        "model": Model(engine=settings.engine, seed=settings.seed),
+        "model": LearningModel(engine=settings.engine, seed=settings.seed),
     }

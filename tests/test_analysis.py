@@ -215,7 +215,7 @@ def test_a_home_without_anything_can_be_asked_everything(tmp_path: Path) -> None
 
 def test_what_is_not_published_is_said(tmp_path: Path) -> None:
     assert ticks_view_is_stale(tmp_path)
-    with pytest.raises(NotPublishedError, match="mineevolve publish"):
+    with pytest.raises(NotPublishedError, match="`mineevolve run`"):
         query(tmp_path, "FROM success_rates")
 
 

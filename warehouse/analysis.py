@@ -71,7 +71,7 @@ def query(home: Path, sql: str, params: list[Any] | None = None) -> pl.DataFrame
     """
     path = home / ANALYSIS
     if not path.exists():
-        raise NotPublishedError(f"{path} is not there: `mineevolve publish` makes it")
+        raise NotPublishedError(f"{path} is not there: `mineevolve run` makes it")
     with closing(duckdb.connect(path, read_only=True, config=CONFIG)) as con:
         try:
             return fetch(con, sql, params)

@@ -246,7 +246,8 @@ def _verified_manifest(folder: Path) -> dict[str, Any]:
     manifest = read_manifest(folder)
     if manifest is None:
         raise FileNotFoundError(
-            f"{folder} has no {MANIFEST}: no snapshot was committed there; `mineevolve snapshots` lists them"
+            f"{folder} has no {MANIFEST}: no snapshot was committed there; "
+            "`mineevolve snapshot list` shows those that were"
         )
     try:
         listed = {name: manifest["files"][name]["sha256"] for name in (ENTRIES, SUPPORT)}

@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final, NamedTuple
 
 import polars as pl
@@ -29,7 +30,7 @@ from warehouse.shards import (
 )
 
 STORED_TRACE_TABLES: Final = (*TRACE_TABLES, "quarantine", "data_quality")
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+FOLDER_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class DuplicateEpisodeError(ValueError):
@@ -77,7 +78,7 @@ class ShardStore:
         source or build already has.
         """
         for name in (build, group):
-            if not _NAME.fullmatch(name):
+            if not FOLDER_NAME.fullmatch(name):
                 raise ValueError(f"{name!r} cannot name a folder: letters, digits, '.', '_' and '-' only")
         if unknown := sorted(set(frames) - set(self.tables)):
             raise ValueError(f"{self.root.name} does not store {unknown}; it stores {list(self.tables)}")
@@ -89,7 +90,7 @@ class ShardStore:
             shards = {
                 table: _write_table(folder / table, table, frames[table], listed) for table in sorted(frames)
             }
-            sources = (read_manifest(folder) or {"sources": {}})["sources"]
+            sources = _sources(folder)
             sources[source] = shards
             write_manifest(folder, {"sources": sources})
         return shards
@@ -98,7 +99,7 @@ class ShardStore:
         """Takes a source out of its partition's manifest; its shards stay until they are collected."""
         folder = self.root / build / group
         with exclusive(folder / f".{MANIFEST}.lock", str(folder)):
-            sources = (read_manifest(folder) or {"sources": {}})["sources"]
+            sources = _sources(folder)
             if source not in sources:
                 raise ValueError(f"{folder} has no source {source!r}; it has {sorted(sources)}")
             del sources[source]
@@ -110,7 +111,7 @@ class ShardStore:
             build, group = folder.parts[-2:]
             if builds is not None and build not in builds:
                 continue
-            sources = (read_manifest(folder) or {"sources": {}})["sources"]
+            sources = _sources(folder)
             for source in sorted(sources):
                 for name, shards in sorted(sources[source].items()):
                     if table in (None, name):
@@ -177,9 +178,10 @@ class ShardStore:
             held = scan_shards("episodes", part.shards).select("episode_id").collect()["episode_id"]
             if twice := sorted(wanted.intersection(held)):
                 raise DuplicateEpisodeError(
-                    f"source {own[2]!r} brings {len(twice)} episodes (first: {twice[0]}) that build "
-                    f"{part.build!r}, group {part.group!r} already has from source {part.source!r}. Import "
-                    "them under that name, or drop that source first."
+                    f"source {own[2]!r} brings {len(twice)} of the episodes (first: {twice[0]}) that build "
+                    f"{part.build!r}, group {part.group!r} already has from source {part.source!r}; none may "
+                    f"count twice as evidence. Leave {own[2]!r} out, or take the other out first: "
+                    f"`mineevolve drop {quote(part.source)} --build {part.build}`"
                 )
 
 
@@ -201,6 +203,24 @@ def scan_shards(table: str, shards: Sequence[Shard]) -> pl.LazyFrame:
         if not shard.path.exists():
             raise DamagedShardError(f"{shard.path} is missing")
     return pl.scan_parquet([shard.path for shard in shards], glob=False)
+
+
+def _sources(folder: Path) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """What a partition's manifest lists, nothing where there is none; `DamagedShardError` names one that is
+    no manifest."""
+    manifest = read_manifest(folder)
+    if manifest is None:
+        return {}
+    try:
+        sources: dict[str, dict[str, list[dict[str, Any]]]] = manifest["sources"]
+        for tables in sources.values():
+            for name, shards in tables.items():
+                _shards(folder / name, shards)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise DamagedShardError(
+            f"{folder / MANIFEST} is damaged: it is no list of sources and shards"
+        ) from error
+    return sources
 
 
 def _shards(folder: Path, listed: list[dict[str, Any]]) -> tuple[Shard, ...]:

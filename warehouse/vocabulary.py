@@ -4,8 +4,6 @@ Polars Enum, and of the failure cascade.
 
 from typing import Final
 
-import polars as pl
-
 KINDS: Final = ("mine", "craft", "smelt", "use", "combat", "move", "wait")
 GUIS: Final = ("none", "inventory", "crafting_table", "furnace", "other")
 LABEL_BASES: Final = ("exact", "task_text")
@@ -91,11 +89,6 @@ FAILURE_TYPES: Final = (
 )
 NO_FAILURE: Final = "NONE"
 
-KNOWLEDGE_TYPES: Final = ("skill", "remedy")
-SCOPES: Final = ("subgoal_local", "unfinished_plan_suffix", "task_global")
-CATEGORIES: Final = ("generic", "missing_prerequisite", "deadlock_pattern", "recovery_strategy")
-VERDICTS: Final = ("accepted", "rejected")
-
 FINDINGS: Final = (
     "runs_on_after_end",
     "noop_while_moving",
@@ -103,7 +96,4 @@ FINDINGS: Final = (
     "result_vanished",
     "time_backwards",
     "state_changed_between_files",
-    "claim_contradicts_label",
 )
-
-FailureType = pl.Enum([*FAILURE_TYPES, NO_FAILURE])

@@ -1,14 +1,34 @@
 """The command's tree. Subcommands import what they need when they are called: `--help` stays fast."""
 
+import errno
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from pipeline.command import knowledge, monitor, snapshot, tasks, warehouse
+from pipeline.failures import class_of, is_expected
+
+
+class Explaining(TyperGroup):
+    """Shows an expected failure of any command as one line; a defect keeps its traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            # A closed pipe (`mineevolve sql … | head`) is the business of typer, which ends quietly.
+            if not is_expected(class_of(error)) or getattr(error, "errno", None) == errno.EPIPE:
+                raise
+            from pipeline.command.console import fail
+
+            raise fail(str(error)) from error
+
 
 app = typer.Typer(
     name="mineevolve",
+    cls=Explaining,
     help="Trajectories in, typed feedback and curated knowledge out.\n\n"
     "Everything is written below data/ (moved by MINEEVOLVE_DATA). Exit codes: 0 done, 1 failed or a check "
     "did not hold, 2 called wrongly, 3 done but input was put aside (with --strict).",
@@ -26,12 +46,29 @@ Build = Annotated[str | None, typer.Option(help="the build to work on; builds ar
 Format = Annotated[str | None, typer.Option("--format", help="name the format instead of recognising it")]
 Strict = Annotated[bool, typer.Option("--strict", help="exit with 3 when input was put in quarantine")]
 
+Groups = Annotated[
+    list[str] | None, typer.Option("--group", help="a task group; may be given several times (default: all)")
+]
+SuiteFile = Annotated[Path, typer.Option(help="the suite's JSON file")]
+Tasks = Annotated[
+    list[str] | None, typer.Option("--task", help="only this task of the group; may be given several times")
+]
+Episodes = Annotated[int, typer.Option(min=1, help="worlds per task")]
+Planners = Annotated[int, typer.Option(min=1, help="planner seeds, each with its own misconceptions")]
+Agent = Annotated[str, typer.Option(help="a row of rollouts/agents.toml")]
+Workers = Annotated[int, typer.Option(min=0, help="processes that step worlds; 0: this one does")]
+Cap = Annotated[
+    int | None, typer.Option("--horizon-cap", min=1, help="end every episode after so many ticks")
+]
+WorldSeed = Annotated[int, typer.Option("--seed", help="the seed that world seeds are derived from")]
+SUITE = Path("../shared/tasks/mcu_tech_tree_70.json")
+
 
 @app.command()
 def run(
     traces: Annotated[
         list[Path] | None,
-        typer.Option(help="a folder of recordings; may be given several times", envvar="MINEEVOLVE_TRACES"),
+        typer.Option(help="a folder of recordings; may be given several times"),
     ] = None,
     build: Build = None,
     format_name: Format = None,
@@ -39,7 +76,8 @@ def run(
 ) -> None:
     """Traces in, curated knowledge out: the whole pipeline through the Dagster graph.
 
-    Without `--traces` a small sample that ships with the project is used, and says so.
+    Without `--traces` a build learns again from what was imported into it; one that is empty gets a small
+    sample that ships with the project, and the command says so.
 
     Examples:
 
@@ -75,12 +113,93 @@ def ingest(
 
 
 @app.command()
+def train(
+    build: Build = None,
+    group: Groups = None,
+    suite: SuiteFile = SUITE,
+    task: Tasks = None,
+    episodes: Episodes = 3,
+    planners: Planners = 1,
+    agent: Agent = "full",
+    workers: Workers = 2,
+    horizon_cap: Cap = None,
+    seed: WorldSeed = 0,
+) -> None:
+    """Play task groups in the built-in world, judge what happened, and learn from the build.
+
+    A build plays with the snapshot that the build before it published; the first starts with nothing. Run it
+    again after it was stopped and it goes on where it was.
+
+    Examples:
+
+    * `mineevolve train --build 0001 --group wooden`
+    * `mineevolve train --build 0002 --group wooden --group stone --episodes 5`
+    """
+    from pipeline.command import rollouts
+
+    options = {"suite": suite, "tasks": task or [], "episodes": episodes, "planners": planners}
+    options |= {"agent": agent, "workers": workers, "horizon_cap": horizon_cap, "seed": seed}
+    rollouts.train(build, group or [], options)
+
+
+@app.command()
+def evaluate(
+    build: Build = None,
+    group: Groups = None,
+    suite: SuiteFile = SUITE,
+    task: Tasks = None,
+    episodes: Episodes = 3,
+    planners: Planners = 1,
+    agent: Agent = "full",
+    workers: Workers = 2,
+    horizon_cap: Cap = None,
+    seed: WorldSeed = 0,
+) -> None:
+    """Compare a build's frozen snapshot with an empty store, in worlds that nothing was learnt in.
+
+    Both play the same tasks, worlds and planner seeds. Nothing is learnt, whatever comes of it.
+
+    Examples:
+
+    * `mineevolve evaluate --build 0001 --group wooden`
+    * `mineevolve evaluate --build 0002 --planners 5`
+    """
+    from pipeline.command import rollouts
+
+    options = {"suite": suite, "tasks": task or [], "episodes": episodes, "planners": planners}
+    options |= {"agent": agent, "workers": workers, "horizon_cap": horizon_cap, "seed": seed}
+    rollouts.evaluate(build, group or [], options)
+
+
+@app.command()
+def drop(
+    source: Annotated[str, typer.Argument(help="a source's name: that of the folder it was imported from")],
+    build: Build = None,
+    group: Annotated[str | None, typer.Option(help="the group, where several have such a source")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False,
+) -> None:
+    """Take a source out of a build: its trajectories and its feedback no longer count as evidence.
+
+    Its files stay on the disk until `mineevolve gc`, and importing the folder again brings it back. What was
+    learned from it goes with the next `mineevolve run` of that build.
+
+    Examples:
+
+    * `mineevolve drop minestudio_openha`
+    * `mineevolve drop minestudio_openha --build 0002 --yes`
+    """
+    from pipeline.command.sources import dropped
+
+    dropped(source, build, group, sure=yes)
+
+
+@app.command()
 def sql(
     query: Annotated[str | None, typer.Argument(help="a query; without one, harlequin opens")] = None,
     output: Annotated[
         Path | None, typer.Option(help="write the result here: .csv, .parquet or .json by its ending")
     ] = None,
-    limit: Annotated[int, typer.Option(help="rows to print; all of them go to --output")] = 100,
+    limit: Annotated[int, typer.Option(min=0, help="rows to print; all of them go to --output")] = 100,
 ) -> None:
     """Ask analysis.duckdb, read-only. Its views are described in docs/sql.md.
 

@@ -1,5 +1,6 @@
 """How the command speaks: tables, errors, exit codes."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -20,8 +21,9 @@ _BREAKABLE: Final = 24  # no word of our vocabularies is longer
 _GAP: Final = 2
 _EDGE: Final = 1
 
-out: Final = Console(highlight=False)
-err: Final = Console(stderr=True, highlight=False)
+# Without emoji=False `:x:` in a name or in what an agent said would be printed as a picture.
+out: Final = Console(highlight=False, emoji=False)
+err: Final = Console(stderr=True, highlight=False, emoji=False)
 
 
 def fail(message: str, code: int = FAILED) -> typer.Exit:
@@ -31,7 +33,7 @@ def fail(message: str, code: int = FAILED) -> typer.Exit:
 
 
 @contextmanager
-def explained(*errors: type[Exception], code: int = FAILED) -> Iterator[None]:
+def explained(*errors: type[BaseException], code: int = FAILED) -> Iterator[None]:
     """Turns expected errors into their message and an exit code; others keep their traceback."""
     try:
         yield
@@ -46,7 +48,8 @@ def show(frame: pl.DataFrame, title: str | None = None, limit: int | None = None
     if shown.is_empty() or _narrowest(shown) <= out.width:
         out.print(_across(shown, title))
     else:
-        out.print(f"[bold]{escape(title or '')}[/]")
+        if title:
+            out.print(f"[bold]{escape(title)}[/]", soft_wrap=True)
         for row in shown.iter_rows(named=True):
             out.print(_down(row))
     if shown.height < frame.height:
@@ -55,18 +58,22 @@ def show(frame: pl.DataFrame, title: str | None = None, limit: int | None = None
 
 def _narrowest(frame: pl.DataFrame) -> int:
     """The width below which a table would have to break words (long ids and paths may be broken)."""
-    cells = ([name.replace("_", " "), *map(brief, frame[name])] for name in frame.columns)
+    cells = ([printable(name.replace("_", " ")), *map(brief, frame[name])] for name in frame.columns)
     longest = (max((len(word) for cell in column for word in cell.split()), default=1) for column in cells)
     return sum(min(width, _BREAKABLE) + _GAP for width in longest) + _EDGE
 
 
 def _across(frame: pl.DataFrame, title: str | None) -> Table:
     table = Table(
-        title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1, 0, 0)
+        title=None if title is None else escape(title),
+        title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
     )
     for name, dtype in frame.schema.items():
         justify: JustifyMethod = "right" if dtype.is_numeric() else "left"
-        table.add_column(name.replace("_", " "), justify=justify, overflow="fold")
+        table.add_column(_header(name), justify=justify, overflow="fold")
     for row in frame.iter_rows():
         table.add_row(*(escape(brief(value)) for value in row))
     return table
@@ -77,9 +84,13 @@ def _down(row: dict[str, Any]) -> Table:
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in row.items():
-        table.add_row(name.replace("_", " "), escape(brief(value)))
+        table.add_row(_header(name), escape(brief(value)))
     table.add_row("", "")
     return table
+
+
+def _header(name: str) -> str:
+    return escape(printable(name.replace("_", " ")))
 
 
 def brief(value: Any) -> str:
@@ -98,3 +109,8 @@ def brief(value: Any) -> str:
             return f"{value['name']}×{value['count']}"
         return " ".join(f"{key}={brief(item)}" for key, item in value.items() if item is not None)
     return printable(" ".join(str(value).split()))
+
+
+def own_terminal() -> Console | None:
+    """A way to the terminal of the progress bar's own: Dagster sends a step's output to its log."""
+    return Console(file=os.fdopen(os.dup(err.file.fileno()), "w")) if err.is_terminal else None

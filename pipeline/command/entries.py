@@ -2,28 +2,26 @@
 
 from pathlib import Path
 
-import polars as pl
 from rich.markup import escape
 from rich.tree import Tree
 
-from pipeline.command.console import MISUSED, brief, explained, fail, out, show
+from pipeline.command.ask import query
+from pipeline.command.console import MISUSED, brief, fail, out, show
 from pipeline.settings import Settings
-from warehouse.analysis import NotPublishedError, query
 from warehouse.entries import Entry
 
 
 def listed(type_: str | None, status: str) -> None:
     """Prints the entries of a type and status."""
     home = Settings().home
-    with explained(NotPublishedError, code=MISUSED):
-        frame = query(
-            home,
-            "SELECT left(entry_id, 12) AS entry, type, kind, target, failure_type, "
-            "support_episodes AS episodes, confidence, status "
-            "FROM knowledge WHERE ($1 IS NULL OR type = $1) AND ($2 = 'all' OR status = $2) "
-            "ORDER BY type, kind, target, failure_type, entry_id",
-            [type_, status],
-        )
+    frame = query(
+        home,
+        "SELECT left(entry_id, 12) AS entry, type, kind, target, failure_type, "
+        "support_episodes AS episodes, confidence, status "
+        "FROM knowledge WHERE ($1 IS NULL OR type = $1) AND ($2 = 'all' OR status = $2) "
+        "ORDER BY type, kind, target, failure_type, entry_id",
+        [type_, status],
+    )
     show(frame, f"{frame.height} entries")
 
 
@@ -83,10 +81,9 @@ def explained_entry(prefix: str) -> None:
 
 
 def _entry(home: Path, prefix: str) -> Entry:
-    with explained(NotPublishedError, code=MISUSED):
-        found: pl.DataFrame = query(
-            home, "SELECT record FROM knowledge WHERE starts_with(entry_id, $1) ORDER BY entry_id", [prefix]
-        )
+    found = query(
+        home, "SELECT record FROM knowledge WHERE starts_with(entry_id, $1) ORDER BY entry_id", [prefix]
+    )
     if found.height != 1:
         what = "no entry" if found.is_empty() else f"{found.height} entries"
         raise fail(f"{what} with an id that begins with {prefix!r}: see `mineevolve knowledge list`", MISUSED)

@@ -1,16 +1,19 @@
-"""`mineevolve doctor`."""
+"""`mineevolve doctor` and `mineevolve gc`."""
 
 import shutil
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
+import duckdb
 from rich.markup import escape
 
-from pipeline.command.console import fail, out
+from pipeline.command.console import brief, fail, out
+from pipeline.command.snapshots import SNAPSHOT_ADVICE
 from pipeline.settings import Settings
-from warehouse.analysis import publish, ticks_view_is_stale
-from warehouse.database import WAREHOUSE, BusyError, DamagedDatabaseError, fetch, writer
+from warehouse.analysis import ANALYSIS, publish, ticks_view_is_stale
+from warehouse.database import CONFIG, WAREHOUSE, DamagedDatabaseError, fetch, writer
 from warehouse.shards import DamagedShardError
 from warehouse.snapshots import verify_snapshots
 from warehouse.trace_store import feedback_store, trace_store
@@ -18,25 +21,34 @@ from warehouse.trace_store import feedback_store, trace_store
 _LEAST_FREE = 1 << 30
 
 
+_Examination = tuple[str, Callable[[Path], str], str]
+
+
 def examine() -> None:
-    """Runs every examination and says what each found; exits with 1 when one found something wrong."""
+    """Runs every examination and says what each found and what mends it; exits with 1 when something is
+    wrong."""
     home = Settings().home
-    out.print(f"data home: {home}\nPython {sys.version.split()[0]}")
-    examinations: list[tuple[str, Callable[[Path], str]]] = [
-        ("free space", _space),
-        ("trajectories", lambda home: f"{trace_store(home).verify()} shards are whole"),
-        ("feedback", lambda home: f"{feedback_store(home).verify()} shards are whole"),
-        ("snapshots", lambda home: f"{verify_snapshots(home)} are whole"),
-        ("warehouse", _warehouse),
-        ("analysis copy", _analysis),
+    out.print(f"data home: {home}\nPython {sys.version.split()[0]}", markup=False, soft_wrap=True)
+    anew = "`mineevolve ingest FOLDER` writes it anew; a damaged manifest.json has to be removed first"
+    examinations: list[_Examination] = [
+        ("free space", _space, ""),
+        ("trajectories", lambda home: f"{trace_store(home).verify()} shards are whole", anew),
+        ("feedback", lambda home: f"{feedback_store(home).verify()} shards are whole", anew),
+        ("snapshots", lambda home: f"{verify_snapshots(home)} are whole", SNAPSHOT_ADVICE),
+        ("warehouse", _warehouse, ""),
+        ("analysis copy", _analysis, ""),
     ]
     wrong = 0
-    for name, examination in examinations:
+    for name, examination, advice in examinations:
         try:
             out.print(f"[green]ok[/]     {name}: {escape(examination(home))}", soft_wrap=True)
-        except (DamagedShardError, DamagedDatabaseError, BusyError, OSError) as error:
+        except Exception as error:
+            # A doctor is asked when things broke: whatever is wrong, the other examinations are made too.
             wrong += 1
-            out.print(f"[bold red]wrong[/]  {name}: {escape(str(error))}", soft_wrap=True)
+            said = brief(str(error)) or type(error).__name__
+            out.print(f"[bold red]wrong[/]  {name}: {escape(said)}", soft_wrap=True)
+            if isinstance(error, DamagedShardError) and advice:
+                out.print(f"       {advice}", soft_wrap=True, markup=False)
     if wrong:
         raise fail(f"{wrong} of {len(examinations)} examinations found something wrong")
 
@@ -63,15 +75,33 @@ def _space(home: Path) -> str:
 def _warehouse(home: Path) -> str:
     if not (home / WAREHOUSE).exists():
         return "none yet"
-    with writer(home) as con:
-        builds = fetch(con, "SELECT count(*) AS n FROM builds")["n"][0]
+    try:
+        with writer(home) as con:
+            builds = fetch(con, "SELECT count(*) AS n FROM builds")["n"][0]
+    except duckdb.Error as error:  # it opens, and what it holds cannot be read
+        raise DamagedDatabaseError(
+            f"{home / WAREHOUSE} is damaged: {error}: `mineevolve warehouse rebuild` makes it anew"
+        ) from error
     return f"opens, {builds} builds folded"
 
 
 def _analysis(home: Path) -> str:
     if not (home / WAREHOUSE).exists():
         return "none yet"
-    if ticks_view_is_stale(home):
-        publish(home)
-        return "published anew, its tick files had moved"
-    return "up to date"
+    try:
+        if not ticks_view_is_stale(home):
+            _read_all(home / ANALYSIS)
+            return "up to date"
+        why = "its tick files had moved" if (home / ANALYSIS).exists() else "there was none"
+    except duckdb.Error as error:
+        # It is a copy and nothing else, so it is never mended but made again.
+        why = f"it was damaged ({brief(str(error))})"
+    publish(home)
+    return f"published anew, {why}"
+
+
+def _read_all(path: Path) -> None:
+    """Reads every block of a database once; DuckDB compares each with its checksum."""
+    with closing(duckdb.connect(path, read_only=True, config=CONFIG)) as con:
+        for (name,) in con.sql("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall():
+            con.sql(f"SELECT max(hash(one)) FROM {name} AS one").fetchall()

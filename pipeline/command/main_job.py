@@ -3,9 +3,10 @@
 import os
 from pathlib import Path
 
-from rich.console import Console
+from rich.markup import escape
 
-from pipeline.command.console import MISUSED, PUT_ASIDE, err, explained, fail, out, show
+from pipeline.command.console import MISUSED, PUT_ASIDE, err, explained, fail, out, own_terminal, show
+from pipeline.command.sources import chosen_build
 from pipeline.settings import Settings
 
 
@@ -14,30 +15,29 @@ def main_job(
 ) -> None:
     """Imports, judges and, with `learn`, curates and publishes; then shows what came of it."""
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
-    from rollouts.ingest.importing import discover
+    from rollouts.ingest.importing import SameNameError, discover_all
     from rollouts.ingest.registry import UnknownFormatError
 
     settings = Settings()
-    build = build or settings.build
-    with explained(FileNotFoundError, UnknownFormatError, code=MISUSED):
-        for path in paths:
-            discover(path, format_name)  # before anything is started
+    build = chosen_build(build, settings)
+    with explained(FileNotFoundError, UnknownFormatError, SameNameError, code=MISUSED):
+        discover_all(paths, format_name)  # before anything is started
     if not paths:
-        err.print(
-            "[yellow]No traces were given (--traces): using the small hand-written sample that ships with "
-            "the project. Its numbers say nothing about any agent.[/]"
-        )
+        err.print(f"[yellow]No traces were given (--traces): {_instead(settings, build)}[/]")
     from pipeline import launch
     from rollouts.progress import progress_on
 
-    with explained(launch.RunFailedError):
-        with progress_on(_own_terminal()):
+    try:
+        with progress_on(own_terminal()):
             launch.import_traces(settings, build, paths, format_name)
         if learn:
             with err.status(f"build {build}: learning"):
                 launch.learn_knowledge(settings, build)
         with err.status("publishing analysis.duckdb"):
             launch.publish_analysis(settings)
+    except launch.RunFailedError as error:
+        err.print(error.traceback, markup=False, soft_wrap=True, end="")
+        raise fail(str(error)) from error
     quarantined = summary(settings, build, learned=learn)
     if strict and quarantined:
         raise fail(
@@ -46,16 +46,24 @@ def main_job(
         )
 
 
-def _own_terminal() -> Console | None:
-    """A way to the terminal of the progress bar's own: Dagster sends a step's output to its log."""
-    return Console(file=os.fdopen(os.dup(err.file.fileno()), "w")) if err.is_terminal else None
+def _instead(settings: Settings, build: str) -> str:
+    """What a build learns from when no folder is given."""
+    from warehouse.trace_store import trace_store
+
+    held = [escape(name) for _, name in trace_store(settings.home).sources(build)]
+    if held:
+        return f"build {build} learns again from what it has, {', '.join(held)}."
+    return (
+        "using the small hand-written sample that ships with the project. Its numbers say nothing about any "
+        "agent."
+    )
 
 
 def summary(settings: Settings, build: str, *, learned: bool) -> int:
     """Prints what a person wants to know after a run; how many inputs are in quarantine."""
     import polars as pl
 
-    from warehouse.analysis import query
+    from pipeline.command.ask import query
     from warehouse.trace_store import feedback_store, trace_store
 
     home = settings.home

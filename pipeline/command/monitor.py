@@ -24,27 +24,36 @@ def score(
     """Compare Monitor with human labels: agreement with k, n and a 95 % Wilson interval, confusion table.
 
     Agreement on failure_type is over the attempts that the labels call unsuccessful. Exits with 1 when a goal
-    is missed.
+    is missed, with 2 when none of the labelled files was imported.
 
     Example: `mineevolve monitor score ../shared/labels/voyager_questllama.json`
     """
     import polars as pl
+    from rich.markup import escape
 
     from pipeline.command.console import FAILED, MISUSED, explained, fail, out, show
+    from pipeline.command.sources import chosen_build
     from pipeline.settings import Settings
     from rollouts.monitor.score import read_labels
     from rollouts.monitor.score import score as score_monitor
     from warehouse.trace_store import feedback_store, trace_store
 
     settings = Settings()
-    builds = [build] if build else None
+    builds = None if build is None else [chosen_build(build, settings)]
     with explained(OSError, ValueError, code=MISUSED):
         wanted = read_labels(labels)
     attempts = trace_store(settings.home).scan("attempts", builds).collect()
     feedback = feedback_store(settings.home).scan("feedback", builds).collect()
+    where = str(settings.home) if builds is None else f"build {build}"
     if attempts.is_empty():
-        raise fail(f"{settings.home} holds no attempts: run `mineevolve ingest FOLDER` first", MISUSED)
+        raise fail(f"{where} holds no attempts: run `mineevolve ingest FOLDER` first", MISUSED)
     result = score_monitor(attempts, feedback, wanted)
+    if not any(agreement.n for agreement in result.agreements):
+        raise fail(
+            f"none of the {len(wanted)} files that {labels} names was imported into {where}: run "
+            "`mineevolve ingest FOLDER` with the recordings that it labels",
+            MISUSED,
+        )
     rows = []
     for agreement in result.agreements:
         interval = agreement.interval
@@ -56,7 +65,7 @@ def score(
                 "share": agreement.share,
                 "95 %": f"{interval[0]:.3f}–{interval[1]:.3f}" if interval else None,
                 "goal": agreement.goal,
-                "met": agreement.met,
+                "met": agreement.met if agreement.n else None,
             }
         )
     show(pl.DataFrame(rows), f"Monitor against {labels.name}")
@@ -65,8 +74,11 @@ def score(
         show(pl.DataFrame([vars(one) for one in result.disagreements]), "Disagreements")
     if result.missing:
         names = ", ".join(result.missing[:5])
-        out.print(f"[yellow]{len(result.missing)} labelled files are not among the attempts: {names}[/]")
-    missed = [agreement.question for agreement in result.agreements if not agreement.met]
+        out.print(
+            f"[yellow]{len(result.missing)} labelled files are not among the attempts: {escape(names)}[/]"
+        )
+    # No label may call anything unsuccessful; a question that nobody asked is not answered wrongly.
+    missed = [one.question for one in result.agreements if one.n and not one.met]
     if missed:
         raise fail(f"goal missed on {', '.join(missed)}", FAILED)
 

@@ -1,8 +1,11 @@
 """What `mineevolve snapshot` prints."""
 
 from pathlib import Path
+from typing import Final
 
 import polars as pl
+import typer
+from rich.markup import escape
 
 from pipeline.command.console import MISUSED, explained, fail, out, show
 from pipeline.settings import Settings
@@ -10,17 +13,18 @@ from warehouse.fold import all_builds
 from warehouse.shards import DamagedShardError
 from warehouse.snapshots import diff, list_snapshots, load_snapshot, published_snapshot
 
+# A folder that is there is never written over, not even by a rebuild.
+SNAPSHOT_ADVICE: Final = (
+    "remove that folder, then `mineevolve run --build BUILD` freezes it anew for the build that published it"
+)
+
 
 def listed() -> None:
     """Prints a row per snapshot."""
     home = Settings().home
-    published: dict[str, list[str]] = {}
-    for build in all_builds(home):
-        name = published_snapshot(home, build)
-        if name is not None:
-            published.setdefault(name, []).append(build)
     rows = []
     with explained(DamagedShardError):
+        published = _publishers(home)
         for folder in list_snapshots(home):
             types = [entry.type for entry in load_snapshot(folder).entries]
             rows.append(
@@ -33,7 +37,7 @@ def listed() -> None:
                 }
             )
     if not rows:
-        raise fail(f"{home} holds no snapshot yet: run `mineevolve run` first", MISUSED)
+        raise _none_yet(home)
     show(pl.DataFrame(rows), f"{len(rows)} snapshots")
 
 
@@ -41,18 +45,19 @@ def verified(prefix: str | None) -> None:
     """Verifies one snapshot or all of them."""
     home = Settings().home
     folders = list_snapshots(home) if prefix is None else [_folder(home, prefix)]
+    if not folders:
+        raise _none_yet(home)
     damaged = 0
     for folder in folders:
         try:
             load_snapshot(folder)
         except DamagedShardError as error:
             damaged += 1
-            out.print(f"[bold red]damaged[/] {folder.name}: {error}", soft_wrap=True)
+            out.print(f"[bold red]damaged[/] {folder.name}: {escape(str(error))}", soft_wrap=True)
         else:
             out.print(f"[green]whole[/]   {folder.name}")
     if damaged:
-        advice = "`mineevolve warehouse rebuild` makes them anew"
-        raise fail(f"{damaged} of {len(folders)} snapshots are damaged; {advice}")
+        raise fail(f"{damaged} of {len(folders)} snapshots are damaged: {SNAPSHOT_ADVICE}")
 
 
 def compared(old: str, new: str) -> None:
@@ -61,6 +66,20 @@ def compared(old: str, new: str) -> None:
     with explained(DamagedShardError):
         rows = diff(load_snapshot(_folder(home, old)), load_snapshot(_folder(home, new)))
     show(rows, f"{rows.height} entries differ")
+
+
+def _publishers(home: Path) -> dict[str, list[str]]:
+    """The builds that published each snapshot."""
+    published: dict[str, list[str]] = {}
+    for build in all_builds(home):
+        name = published_snapshot(home, build)
+        if name is not None:
+            published.setdefault(name, []).append(build)
+    return published
+
+
+def _none_yet(home: Path) -> typer.Exit:
+    return fail(f"{home} holds no snapshot yet: run `mineevolve run` first", MISUSED)
 
 
 def _folder(home: Path, prefix: str) -> Path:

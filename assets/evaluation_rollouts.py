@@ -1,0 +1,74 @@
+"""What frozen knowledge is worth, in worlds that nothing was learnt in."""
+
+import dagster as dg
+import polars as pl
+
+from assets import metadata
+from assets.exercise_config import ExerciseConfig
+from assets.knowledge_snapshot import knowledge_snapshot
+from assets.partitions import all_groups_of_the_build, build_and_group, builds_and_groups
+from assets.resources import DataHome
+from rollouts.evaluation import Evaluated, evaluate, shared_worlds
+from rollouts.exercise import STAND_INS, hands
+from rollouts.lineage import published
+from rollouts.rates import paired
+
+
+@dg.asset(
+    partitions_def=builds_and_groups,
+    deps=[dg.AssetDep(knowledge_snapshot, partition_mapping=all_groups_of_the_build)],
+    group_name="rollouts",
+    kinds={"python", "parquet"},
+    code_version="1",
+    owners=["team:mineevolve"],
+    description="The build's snapshot, frozen, against the empty store: the same tasks, worlds and planner "
+    "seeds, success by the exact oracle at any tick before the horizon. Stored below evaluation/, where no "
+    "fold looks: nothing is learnt and no use moves confidence. Evaluation worlds have odd seeds.",
+)
+def evaluation_rollouts(
+    context: dg.AssetExecutionContext, config: ExerciseConfig, home: DataHome
+) -> dg.MaterializeResult:  # type: ignore[type-arg]
+    build, group = build_and_group(context)
+    domain = home.domain
+    exercise = config.exercise(domain, group)
+    snapshot = published(home.root, build, "to be evaluated")
+    with hands(domain, exercise.row, config.workers) as backend:
+        evaluated = evaluate(home.root, build, group, snapshot, exercise, backend)
+    pairs = evaluated.pairs
+    return dg.MaterializeResult(
+        metadata={
+            "dagster/row_count": evaluated.frozen.height + evaluated.empty.height,
+            "snapshot": snapshot.snapshot_id,
+            "entries": len(snapshot.entries),
+            "success, empty store": str(pairs.empty),
+            "success, frozen knowledge": str(pairs.frozen),
+            "only with knowledge": pairs.only_frozen,
+            "only without": pairs.only_empty,
+            "McNemar, exact": pairs.p,
+            "pairs excluded for the infrastructure": pairs.excluded,
+            "by task": metadata.table(_by(evaluated, "task_id"), rows=100),
+            "by planner seed": metadata.table(_by(evaluated, "planner_seed"), rows=100),
+            "configuration": exercise.config_hash,
+            "note": f"{STAND_INS} McNemar's test is descriptive: pairs of one task are not independent.",
+        }
+    )
+
+
+@dg.asset_check(
+    asset=evaluation_rollouts,
+    description="No world was both trained and evaluated in, by the records; each is of its own kind.",
+)
+def seeds_are_disjoint(home: DataHome) -> dg.AssetCheckResult:
+    shared = shared_worlds(home.root)
+    return dg.AssetCheckResult(
+        passed=shared.is_empty(), metadata={"worlds": shared.height, "which": metadata.table(shared)}
+    )
+
+
+def _by(evaluated: Evaluated, column: str) -> pl.DataFrame:
+    values = evaluated.frozen[column].unique().sort().to_list()
+    rows = []
+    for value in values:
+        arms = (arm.filter(pl.col(column) == value) for arm in (evaluated.frozen, evaluated.empty))
+        rows.append({column: value, **paired(*arms).row()})
+    return pl.DataFrame(rows, infer_schema_length=None)

@@ -1,0 +1,125 @@
+"""`mineevolve train` and `mineevolve evaluate`."""
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline.command.console import MISUSED, err, explained, fail, out, own_terminal, show
+from pipeline.command.sources import chosen_build
+from pipeline.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from warehouse.tasks import Suite
+
+
+def train(named: str | None, groups: Sequence[str], options: dict[str, Any]) -> None:
+    """Plays the groups, judges them, learns from the whole build and shows what came of it."""
+    settings, build, suite, config = _begin(named, groups, options)
+    from pipeline import launch
+    from rollouts.exercise import STAND_INS
+    from rollouts.lineage import TRAINING, episodes_of
+
+    with _told():
+        for group in groups or suite.groups:
+            _with_progress(lambda group=group: launch.train_build(settings, build, group, config))  # type: ignore[misc]
+        with err.status(f"build {build}: learning"):
+            launch.learn_from_rollouts(settings, build)
+        with err.status("publishing analysis.duckdb"):
+            launch.publish_analysis(settings)
+    import polars as pl
+
+    from pipeline.command.ask import query
+    from rollouts.rates import INFRASTRUCTURE_END, success_rate
+    from warehouse.snapshots import load_snapshot, published_snapshot
+
+    rows = []
+    for group in groups or suite.groups:
+        episodes = episodes_of(settings.home, build, group, TRAINING)
+        rate = success_rate(episodes)
+        low, high = rate.interval or (None, None)
+        infrastructure = episodes.filter(pl.col("end_reason") == INFRASTRUCTURE_END).height
+        row = {"group": group, "succeeded": rate.k, "episodes": rate.n, "share": rate.share}
+        rows.append(row | {"low": low, "high": high, "infrastructure": infrastructure})
+    with_knowledge = episodes["snapshot_id"][0]
+    knowledge = f"snapshot {with_knowledge}" if with_knowledge else "an empty store, as the first build does"
+    out.print(f"\n[bold]Build {build}[/] began with {knowledge}.")
+    show(pl.DataFrame(rows, infer_schema_length=None), "Training, with 95 % Wilson intervals")
+    show(query(settings.home, "FROM knowledge_growth"), "Knowledge by build")
+    snapshot_id = published_snapshot(settings.home, build)
+    assert snapshot_id is not None
+    entries = load_snapshot(settings.home / "snapshots" / snapshot_id).entries
+    out.print(f"Published snapshot {snapshot_id} with {len(entries)} entries. {STAND_INS}", soft_wrap=True)
+
+
+def evaluate(named: str | None, groups: Sequence[str], options: dict[str, Any]) -> None:
+    """Plays a build's snapshot against the empty store and shows both, group by group."""
+    settings, build, suite, config = _begin(named, groups, options)
+    from pipeline import launch
+    from rollouts.evaluation import comparison
+    from rollouts.exercise import STAND_INS
+
+    chosen = list(groups or suite.groups)
+    with _told():
+        for group in chosen:
+            _with_progress(lambda group=group: launch.evaluate_snapshot(settings, build, group, config))  # type: ignore[misc]
+    only = set(options["tasks"])
+    tasks = {
+        group: sum(task.group == group and (not only or task.id in only) for task in suite.tasks)
+        for group in chosen
+    }
+    shown = comparison(settings.home, build, tasks)
+    figures = ["group", "tasks", "pairs", "empty", "empty_low", "empty_high"]
+    figures += ["frozen", "frozen_low", "frozen_high"]
+    show(shown.select(figures), f"Build {build}: the empty store and its frozen snapshot, 95 % Wilson")
+    counts = ["group", "empty_k", "frozen_k", "only_empty", "only_frozen", "mcnemar_p", "excluded"]
+    show(shown.select(counts), "Pair by pair, with McNemar's exact test (descriptive)")
+    out.print(f"Evaluation worlds were never trained in, and nothing was learnt. {STAND_INS}", soft_wrap=True)
+
+
+def _begin(
+    named: str | None, groups: Sequence[str], options: dict[str, Any]
+) -> tuple[Settings, str, "Suite", dict[str, Any]]:
+    """What both commands need; a wrong name ends the command before anything is started."""
+    os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
+    from rollouts.agent import AgentFileError, agent_row
+    from warehouse.domains import load_domain
+    from warehouse.tasks import load_suite
+
+    settings = Settings()
+    build = chosen_build(named, settings)
+    path = Path(options["suite"]).resolve()
+    with explained(OSError, ValueError, AgentFileError, code=MISUSED):
+        suite = load_suite(path, load_domain(settings.domain))
+        agent_row(options["agent"])
+    if unknown := sorted(set(groups) - set(suite.groups)):
+        raise fail(f"no group {', '.join(unknown)}; there are: {', '.join(suite.groups)}", MISUSED)
+    known = {task.id for task in suite.tasks if not groups or task.group in groups}
+    if strangers := sorted(set(options["tasks"]) - known):
+        raise fail(f"the chosen groups have no task {', '.join(strangers)}", MISUSED)
+    if options["tasks"] and len(groups or suite.groups) > 1:
+        raise fail("--task chooses among the tasks of one group: name it with --group", MISUSED)
+    config = {key: value for key, value in options.items() if value is not None} | {"suite": str(path)}
+    return settings, build, suite, config
+
+
+def _with_progress(job: Callable[[], object]) -> None:
+    from rollouts.progress import progress_on
+
+    with progress_on(own_terminal()):
+        job()
+
+
+@contextmanager
+def _told() -> "Iterator[None]":
+    """A job's failure, as one line; what nobody expected with its traceback."""
+    from pipeline import launch
+
+    try:
+        yield
+    except launch.RunFailedError as error:
+        err.print(error.traceback, markup=False, soft_wrap=True, end="")
+        raise fail(str(error)) from error

@@ -1,0 +1,169 @@
+"""What is played in a build: which tasks, in which worlds, by whom. Training and evaluation share all of it
+but the worlds, so that what is measured is what was trained.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cache
+from itertools import product
+from typing import Final, Self
+
+from prompts.engines.beliefs import Heights, standin_settings
+from prompts.engines.rules import RulesStandIn
+from prompts.language_model import LanguageModel
+from prompts.tokens import PieceCounter
+from rollouts.agent import AgentRow, Parts
+from rollouts.backends import InProcess, RolloutBackend, local_pool, stage_kit
+from rollouts.monitor import DEFAULTS
+from rollouts.protocols import EpisodeSpec
+from rollouts.rounds import Crew, crew_of
+from rollouts.seeds import evaluation_seeds, training_seeds
+from warehouse.domains import Domain
+from warehouse.entries import Entry
+from warehouse.tasks import Suite, Task
+
+WORLD: Final = "techtree"
+STAND_INS: Final = (
+    "World and planner are stand-ins: techtree is a small model of the game, and the planner is a rule "
+    "engine with seeded misconceptions. These figures say nothing of a language model in Minecraft."
+)
+
+
+class ExerciseError(ValueError):
+    """What was asked for cannot be played; the text says what can."""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """Tasks of one group, how often and by whom they are played.
+
+    `episodes` are worlds per task. Training gives each world to one planner seed in turn, evaluation crosses
+    worlds and planner seeds. `horizon_cap` shortens the tasks' horizons, for small runs.
+    """
+
+    domain: Domain
+    suite: Suite
+    tasks: tuple[Task, ...]
+    row: AgentRow
+    episodes: int = 3
+    planners: int = 1
+    seed: int = 0
+    horizon_cap: int | None = None
+
+    @classmethod
+    def of_group(
+        cls,
+        domain: Domain,
+        suite: Suite,
+        group: str,
+        named: Sequence[str],
+        row: AgentRow,
+        **figures: int | None,
+    ) -> Self:
+        """The group's tasks, or those of them that are named. `ExerciseError` for one that is not its own,
+        and for an agent that wants another snapshot than is published."""
+        own = {task.id: task for task in suite.tasks if task.group == group}
+        if strangers := sorted(set(named) - set(own)):
+            raise ExerciseError(f"group {group} has no task {', '.join(strangers)}; it has: {', '.join(own)}")
+        tasks = tuple(task for task in own.values() if not named or task.id in named)
+        if not tasks:
+            raise ExerciseError(f"the suite has no group {group}; it has: {', '.join(suite.groups)}")
+        if not row.curation:
+            raise ExerciseError(
+                f"agent {row.name} plays with every candidate, and only snapshots of what Curator accepted "
+                "are published"
+            )
+        return cls(domain, suite, tasks, row, **figures)  # type: ignore[arg-type]
+
+    def training(self, build: str, snapshot_id: str | None) -> list[EpisodeSpec]:
+        """The episodes of a build, with the knowledge of the snapshot."""
+        return [
+            self._spec(build, task, world_seed, number % self.planners, snapshot_id)
+            for task in self.tasks
+            for number, world_seed in enumerate(training_seeds(self.seed, build, task.id, self.episodes))
+        ]
+
+    def evaluation(self, build: str, snapshot_id: str | None) -> list[EpisodeSpec]:
+        """The evaluation's episodes with the knowledge of the snapshot: the same worlds for every build."""
+        return [
+            self._spec(build, task, world_seed, planner_seed, snapshot_id)
+            for task in self.tasks
+            for world_seed, planner_seed in product(
+                evaluation_seeds(self.seed, task.id, self.episodes), range(self.planners)
+            )
+        ]
+
+    def crew(self, entries: Iterable[Entry]) -> Crew:
+        """Agents that know these entries."""
+        parts = Parts.of(self.row, self.domain, entries, PieceCounter())
+        return crew_of(parts, self.suite, planners(self.domain))
+
+    @property
+    def config_hash(self) -> str:
+        """All that decides how an episode goes, beside its seeds and its snapshot."""
+        return self.row.config_hash(
+            WORLD,
+            {},
+            domain=self.domain.name,
+            planner=standin_settings().model_dump(mode="json"),
+            monitor=asdict(DEFAULTS),
+            horizon_cap=self.horizon_cap,
+        )
+
+    def _spec(
+        self, build: str, task: Task, world_seed: int, planner_seed: int, snapshot_id: str | None
+    ) -> EpisodeSpec:
+        horizon = task.horizon_ticks
+        return EpisodeSpec(
+            build=build,
+            group=task.group,
+            task_id=task.id,
+            goal=task.instruction,
+            world=WORLD,
+            world_seed=world_seed,
+            planner_seed=planner_seed,
+            horizon=horizon if self.horizon_cap is None else min(horizon, self.horizon_cap),
+            snapshot_id=snapshot_id,
+            config_hash=self.config_hash,
+        )
+
+
+def planners(domain: Domain) -> Callable[[str, int], LanguageModel]:
+    """(role, planner seed) -> the stand-in of that seed, one for all roles: who plans also diagnoses."""
+
+    @cache
+    def of_seed(planner_seed: int) -> LanguageModel:
+        return stand_in(domain, planner_seed)
+
+    return lambda role, planner_seed: of_seed(planner_seed)
+
+
+def stand_in(domain: Domain, planner_seed: int) -> RulesStandIn:
+    """The planner, adaptor and Inducer of that seed, as wrong as standin.toml says."""
+    return RulesStandIn.for_rollouts(domain, planner_seed, ore_heights())
+
+
+@cache
+def ore_heights() -> dict[str, Heights]:
+    """Where ores lie, which players read in a table: what the stand-in's copy of it is made from."""
+    from rollouts.worlds.techtree.settings import parameters
+
+    heights: dict[str, Heights] = {}
+    for vein in parameters()["veins"]:
+        name, low, high = vein["block"], float(vein["low"]), float(vein["high"])
+        if name.endswith("_ore"):
+            known = heights.get(name, Heights(low, high))
+            heights[name] = Heights(min(low, known.lowest), max(high, known.highest))
+    return heights
+
+
+@contextmanager
+def hands(domain: Domain, row: AgentRow, workers: int) -> Iterator[RolloutBackend]:
+    """Where worlds are stepped: in so many processes, or in this one where it is 0."""
+    kit = stage_kit(domain, row.executor)
+    if workers == 0:
+        yield InProcess(kit)
+        return
+    with local_pool(kit, workers) as pool:
+        yield pool

@@ -1,0 +1,95 @@
+"""Which snapshot a build begins with, and which trace it left: knowledge handed on from build to build."""
+
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from rollouts.monitor import monitor_shards
+from rollouts.planner import Attempted, usage_from
+from rollouts.trace import LazyTrace
+from warehouse.domains import Domain
+from warehouse.entries import Usage
+from warehouse.facts import facts_from
+from warehouse.records import TRACE_TABLES
+from warehouse.snapshots import Snapshot, load_snapshot, published_snapshot
+from warehouse.trace_store import ShardStore, scan_shards, trace_store
+
+TRAINING: Final = "training"
+"""The source that training is stored under, in each build and group."""
+
+
+class NoSnapshotError(ValueError):
+    """A build has to publish a snapshot first; the text names the command."""
+
+
+def previous_snapshot(home: Path, build: str) -> Snapshot | None:
+    """What the build before this one published; None where this is the first.
+
+    `NoSnapshotError` where there is a build before it that has published nothing: skipping it would hide that
+    its knowledge is missing.
+    """
+    store = trace_store(home)
+    pointers = (path.stem for path in (home / "snapshots" / "builds").glob("*.json"))
+    held = {each for each in store.builds() if store.sources(each)}
+    earlier = sorted(each for each in held.union(pointers) if each < build)
+    return published(home, earlier[-1], f"before build {build} can begin") if earlier else None
+
+
+def published(home: Path, build: str, wanted: str) -> Snapshot:
+    """The snapshot that a build published. `NoSnapshotError` says what to run where it published none."""
+    snapshot_id = published_snapshot(home, build)
+    if snapshot_id is None:
+        raise NoSnapshotError(
+            f"build {build} has published no snapshot, and needs one {wanted}: run `{_command(home, build)}`"
+        )
+    return load_snapshot(home / "snapshots" / snapshot_id)
+
+
+def _command(home: Path, build: str) -> str:
+    """What gives a build its snapshot, from what it has."""
+    sources = trace_store(home).sources(build)
+    groups = sorted({group for group, source in sources if source == TRAINING})
+    if sources and not groups:
+        return f"mineevolve run --build {build}"
+    return " ".join(["mineevolve train --build", build, *(f"--group {group}" for group in groups)])
+
+
+def stored_trace(store: ShardStore, build: str, group: str, source: str) -> LazyTrace:
+    """A source's trace, not read yet."""
+    parts = {
+        part.table: part.shards
+        for part in store.parts(builds=[build])
+        if (part.group, part.source) == (group, source)
+    }
+    return LazyTrace(
+        tables={name: scan_shards(name, parts.get(name, ())) for name in TRACE_TABLES},
+        ticks=[scan_shards("ticks", [shard]) for shard in parts.get("ticks", ())],
+    )
+
+
+def usage_of(home: Path, domain: Domain, build: str, group: str, source: str) -> list[Usage]:
+    """How the stored entries fared that this source's attempts were planned with.
+
+    Read from what is stored, so that a batch that was resumed has the usage of one that was not.
+    """
+    trace = stored_trace(trace_store(home), build, group, source)
+    attempts = trace.tables["attempts"].collect()
+    if not attempts["knowledge_used"].list.len().sum():
+        return []
+    facts = facts_from(
+        monitor_shards([trace], domain),
+        attempts,
+        trace.tables["events"].collect(),
+        trace.tables["episodes"].collect(),
+    )
+    rows = attempts.select("episode_id", "attempt", "knowledge_used").iter_rows()
+    used = {(episode_id, attempt): tuple(knowledge) for episode_id, attempt, knowledge in rows}
+    return usage_from(
+        Attempted(fact, used[fact.episode_id, fact.attempt], is_evaluation=False) for fact in facts.values()
+    )
+
+
+def episodes_of(home: Path, build: str, group: str, source: str) -> pl.DataFrame:
+    """A source's episodes."""
+    return stored_trace(trace_store(home), build, group, source).tables["episodes"].collect()

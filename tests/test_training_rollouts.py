@@ -1,0 +1,337 @@
+"""Training and frozen evaluation through the real jobs: what comes out, and what must not."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from typer.testing import CliRunner, Result
+
+from assets.evaluation_rollouts import seeds_are_disjoint
+from assets.resources import DataHome
+from pipeline import launch
+from pipeline.command import app
+from pipeline.settings import Settings
+from rollouts.agent import agent_row
+from rollouts.evaluation import EMPTY, FROZEN, NOBODY, comparison, evaluation_home, shared_worlds
+from rollouts.exercise import Exercise, ExerciseError, ore_heights, planners
+from rollouts.lineage import TRAINING, NoSnapshotError, episodes_of, previous_snapshot, usage_of
+from rollouts.rates import Paired, Rate, paired, success_rate, together, weighted
+from rollouts.recorder import episode_id_of
+from rollouts.seeds import SPAN, evaluation_seeds, is_for_evaluation, training_seeds
+from warehouse import log
+from warehouse.domains import Domain
+from warehouse.ids import file_digest
+from warehouse.snapshots import load_snapshot, publish_snapshot, published_snapshot
+from warehouse.tasks import Suite, Task
+from warehouse.trace_store import feedback_store, trace_store
+
+ANY_SEED = st.integers(min_value=-(2**40), max_value=2**40)
+GROUP = "wooden"
+SUITE = Suite(
+    source="test",
+    rule="test",
+    ticks_per_minute=1200,
+    tasks=tuple(
+        Task(
+            id=name,
+            group=GROUP,
+            kind="craft",
+            instruction=text,
+            horizon_ticks=2400,
+            any_of=(target,),
+            count=1,
+            verifiable_by="inventory",
+        )
+        for name, text, target in (
+            ("table", "Craft a crafting table", "crafting_table"),
+            ("pickaxe", "Craft a wooden pickaxe", "wooden_pickaxe"),
+        )
+    ),
+)
+
+
+def stored(home: Path) -> dict[str, str]:
+    """Every file below a data home but Dagster's, with its hash."""
+    return {
+        path.relative_to(home).as_posix(): file_digest(path)
+        for path in sorted(home.rglob("*"))
+        if path.is_file() and path.relative_to(home).parts[0] != "dagster" and not path.name.startswith(".")
+    }
+
+
+def config(folder: Path, **more: Any) -> dict[str, Any]:
+    suite = folder / "suite.json"
+    named = [task.model_dump(mode="json", exclude={"accepted"}) for task in SUITE.tasks]
+    whole = SUITE.model_dump(mode="json", exclude={"tasks"}) | {"tasks": named}
+    suite.write_bytes(orjson.dumps(whole))
+    return {"suite": str(suite), "episodes": 2, "workers": 0, "horizon_cap": 1200} | more
+
+
+def train(home: Path, build: str, chosen: dict[str, Any]) -> dict[str, Any]:
+    """Trains a build; the metadata of what was played."""
+    settings = Settings(data=home)
+    result = launch.train_build(settings, build, GROUP, chosen)
+    launch.learn_from_rollouts(settings, build)
+    (made,) = result.asset_materializations_for_node("training_rollouts")
+    return {name: value.value for name, value in made.metadata.items() if hasattr(value, "value")}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two builds."""
+    folder = tmp_path_factory.mktemp("trained")
+    chosen = config(folder)
+    notes = [train(folder / "home", build, chosen) for build in ("0001", "0002")]
+    assert notes[0]["knowledge"].startswith("none")
+    assert notes[1]["knowledge"] == f"snapshot {published_snapshot(folder / 'home', '0001')}"
+    assert "stand-ins" in notes[0]["note"]
+    return folder / "home"
+
+
+def test_training_gives_trajectories_feedback_candidates_and_a_snapshot(
+    trained: Path, minecraft: Domain
+) -> None:
+    key = ["episode_id", "attempt"]
+    traces = trace_store(trained)
+    episodes = traces.scan("episodes", ["0001"]).collect()
+    assert episodes.height == 4
+    assert episodes["success"].any()
+    assert set(episodes["horizon"]) == {1200}
+    attempts = traces.scan("attempts").select(key).collect()
+    assert attempts.equals(feedback_store(trained).scan("feedback").select(key).collect())
+    candidates = log.candidates_of(log.read(trained, "candidates", ["0001"]))
+    assert candidates
+    assert {candidate.engine for candidate in candidates} == {planners(minecraft)("remedy", 0).name}
+    snapshot_id = published_snapshot(trained, "0001")
+    assert snapshot_id is not None
+    assert load_snapshot(trained / "snapshots" / snapshot_id).entries
+
+
+def test_the_second_build_plays_with_the_first_ones_snapshot_and_its_use_is_logged(
+    trained: Path, minecraft: Domain
+) -> None:
+    first, second = (episodes_of(trained, build, GROUP, TRAINING) for build in ("0001", "0002"))
+    assert first["snapshot_id"].unique().to_list() == [None]
+    assert second["snapshot_id"].unique().to_list() == [published_snapshot(trained, "0001")]
+    assert not set(first["world_seed"]) & set(second["world_seed"])
+    usage = log.read(trained, "usage")
+    assert set(usage["build"]) == {"0002"}
+    assert set(usage["episode_id"]) <= set(second["episode_id"])
+    fed = feedback_store(trained).scan("feedback").collect()
+    won = dict(fed.select("feedback_id", "y").iter_rows())
+    assert all(won[row["feedback_id"]] == row["won"] for row in usage.iter_rows(named=True))
+    again = usage_of(trained, minecraft, "0002", GROUP, TRAINING)
+    assert len(again) == usage.height > 0
+
+
+def test_twice_the_same_bytes_whatever_the_number_of_processes(trained: Path, tmp_path: Path) -> None:
+    chosen = config(tmp_path, workers=1)
+    for build in ("0001", "0002"):
+        train(tmp_path / "home", build, chosen)
+    made, wanted = (
+        # Of the database the rows are promised, not the bytes.
+        {path: own for path, own in stored(home).items() if not path.startswith(("evaluation/", "warehouse"))}
+        for home in (tmp_path / "home", trained)
+    )
+    assert made == wanted
+    assert {path.split("/")[0] for path in made} == {"feedback", "log", "rollouts", "snapshots", "traces"}
+
+
+def test_a_batch_that_is_whole_is_not_played_again(trained: Path, tmp_path: Path) -> None:
+    before = stored(trained)
+    notes = train(trained, "0002", config(tmp_path))
+    assert (notes["shards played"], notes["shards found whole"]) == (0, 1)
+    after = stored(trained)
+    assert {path: own for path, own in after.items() if not path.startswith("warehouse")} == {
+        path: own for path, own in before.items() if not path.startswith("warehouse")
+    }
+
+
+def test_evaluation_writes_no_knowledge_and_compares_both_arms(trained: Path, tmp_path: Path) -> None:
+    before = stored(trained)
+    settings = Settings(data=trained)
+    result = launch.evaluate_snapshot(settings, "0002", GROUP, config(tmp_path, planners=2))
+    after = stored(trained)
+    new = sorted(set(after) - set(before))
+    assert new
+    assert all(path.startswith("evaluation/") for path in new)
+    assert {path: after[path] for path in before} == before
+    own = evaluation_home(trained)
+    frozen, empty = episodes_of(own, "0002", GROUP, FROZEN), episodes_of(own, NOBODY, GROUP, EMPTY)
+    assert frozen.height == empty.height == 8
+    assert frozen["snapshot_id"].unique().to_list() == [published_snapshot(trained, "0002")]
+    assert empty["snapshot_id"].unique().to_list() == [None]
+    assert log.read(own, "usage").is_empty()
+    pairs = paired(frozen, empty)
+    assert pairs.n == 8
+    assert pairs.frozen == success_rate(frozen)
+    shown = comparison(trained, "0002", {GROUP: 2, "stone": 10})
+    assert shown["pairs"].to_list() == [8]
+    assert [(check.check_name, check.passed) for check in result.get_asset_check_evaluations()] == [
+        ("seeds_are_disjoint", True)
+    ]
+
+
+def test_a_build_needs_the_snapshot_of_the_one_before(trained: Path, tmp_path: Path) -> None:
+    home, chosen = tmp_path / "home", config(tmp_path, tasks=["table"], episodes=1, horizon_cap=100)
+    launch.train_build(Settings(data=home), "0001", GROUP, chosen)
+    with pytest.raises(launch.RunFailedError, match="`mineevolve train --build 0001 --group wooden`"):
+        launch.train_build(Settings(data=home), "0002", GROUP, chosen)
+    with pytest.raises(launch.RunFailedError, match="build 0001 has published no snapshot"):
+        launch.evaluate_snapshot(Settings(data=home), "0001", GROUP, chosen)
+    assert previous_snapshot(home, "0000") is None
+    publish_snapshot(home, "0001", ())
+    found = previous_snapshot(home, "0005")
+    assert found is not None
+    assert found.snapshot_id == published_snapshot(home, "0001")
+
+
+def test_a_build_of_recordings_is_told_its_own_command(tmp_path: Path) -> None:
+    launch.import_traces(Settings(data=tmp_path), "0000", [])
+    with pytest.raises(NoSnapshotError, match="`mineevolve run --build 0000`"):
+        previous_snapshot(tmp_path, "0001")
+
+
+def test_imported_is_not_played(tmp_path: Path) -> None:
+    with pytest.raises(launch.RunFailedError, match="filled from recordings"):
+        launch.train_build(Settings(data=tmp_path / "home"), "0001", "imported", config(tmp_path))
+
+
+def test_a_world_on_the_wrong_side_is_noticed(trained: Path, tmp_path: Path) -> None:
+    assert shared_worlds(trained).is_empty()
+    episodes = episodes_of(trained, "0001", GROUP, TRAINING)
+    trace_store(evaluation_home(tmp_path)).write_source("b", GROUP, FROZEN, {"episodes": episodes})
+    wrong = shared_worlds(tmp_path)
+    assert set(wrong["why"]) == {"evaluated in a training world"}
+    trace_store(tmp_path).write_source("b", GROUP, TRAINING, {"episodes": episodes})
+    assert set(shared_worlds(tmp_path)["why"]) == {"evaluated in a training world", "in both"}
+    result = seeds_are_disjoint(home=DataHome(path=str(tmp_path)))
+    assert not result.passed
+
+
+@given(ANY_SEED, ANY_SEED, st.text(), st.text(), st.integers(0, 50), st.integers(0, 50))
+def test_training_and_evaluation_worlds_are_disjoint(
+    one: int, other: int, build: str, task: str, trained: int, asked: int
+) -> None:
+    training, evaluation = training_seeds(one, build, task, trained), evaluation_seeds(other, task, asked)
+    assert not set(training) & set(evaluation)
+    assert len(set(training)) == len(training) == trained
+    assert len(set(evaluation)) == len(evaluation) == asked
+    assert all(0 <= seed < 2 * SPAN for seed in (*training, *evaluation))
+    assert not any(map(is_for_evaluation, training))
+    assert all(map(is_for_evaluation, evaluation))
+
+
+def test_more_worlds_than_there_are_cannot_be_had() -> None:
+    with pytest.raises(ValueError, match="there are"):
+        training_seeds(0, "b", "t", SPAN + 1)
+
+
+def call(home: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), env={"MINEEVOLVE_DATA": str(home), "COLUMNS": "100"})
+
+
+def test_the_commands_show_rates_with_intervals_and_say_what_the_figures_are(tmp_path: Path) -> None:
+    suite = config(tmp_path)["suite"]
+    chosen = ["--group", GROUP, "--suite", suite, "--task", "table", "--episodes", "1", "--workers", "0"]
+    result = call(tmp_path / "home", "train", "--build", "0001", *chosen, "--horizon-cap", "600")
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.output.split())
+    for part in ("began with an empty store", "95 % Wilson", "Knowledge by build", "are stand-ins"):
+        assert part in said
+    result = call(tmp_path / "home", "evaluate", "--build", "0001", *chosen, "--horizon-cap", "600")
+    assert result.exit_code == 0, result.output
+    said = " ".join(result.output.split())
+    for part in ("the empty store and its frozen snapshot", "McNemar", "nothing was learnt", "are stand-ins"):
+        assert part in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--group", "nether"], "no group nether; there are: wooden"),
+        (["--task", "boat"], "no task boat"),
+        (["--agent", "nobody"], "no row [nobody]"),
+        (["--suite", "/nowhere.json"], "nowhere.json"),
+    ],
+)
+def test_a_wrong_name_ends_a_command_before_it_starts(
+    arguments: list[str], said: str, tmp_path: Path
+) -> None:
+    suite = config(tmp_path)["suite"]
+    for command in ("train", "evaluate"):
+        result = call(tmp_path / "home", command, "--suite", suite, *arguments)
+        assert result.exit_code == 2, result.output
+        assert said in result.output
+    assert not (tmp_path / "home").exists()
+
+
+def exercise(domain: Domain, **more: Any) -> Exercise:
+    return Exercise.of_group(domain, SUITE, GROUP, (), agent_row("full"), **more)
+
+
+def test_evaluation_crosses_planners_and_training_takes_turns(minecraft: Domain) -> None:
+    played = exercise(minecraft, episodes=4, planners=3)
+    training, evaluation = played.training("b", None), played.evaluation("b", "s")
+    assert [spec.planner_seed for spec in training[:4]] == [0, 1, 2, 0]
+    worlds = {(spec.world_seed, spec.planner_seed) for spec in evaluation if spec.task_id == "table"}
+    assert len(worlds) == 12
+    assert len({episode_id_of(spec) for spec in (*training, *evaluation)}) == 8 + 24
+
+
+def test_a_shorter_horizon_is_another_episode(minecraft: Domain) -> None:
+    whole, cut = (exercise(minecraft, horizon_cap=cap).training("b", None)[0] for cap in (None, 50))
+    assert (whole.horizon, cut.horizon) == (2400, 50)
+    assert episode_id_of(whole) != episode_id_of(cut)
+
+
+def test_what_cannot_be_played_says_what_can(minecraft: Domain) -> None:
+    full = agent_row("full")
+    with pytest.raises(ExerciseError, match="no task nothing; it has: table, pickaxe"):
+        Exercise.of_group(minecraft, SUITE, GROUP, ["nothing"], full)
+    with pytest.raises(ExerciseError, match="no group stone; it has: wooden"):
+        Exercise.of_group(minecraft, SUITE, "stone", (), full)
+    with pytest.raises(ExerciseError, match="every candidate"):
+        Exercise.of_group(minecraft, SUITE, GROUP, (), agent_row("no_curation"))
+
+
+def test_what_is_known_of_ores_is_the_games(minecraft: Domain) -> None:
+    assert tuple(ore_heights()["diamond_ore"]) == (0, 15)
+    assert "dirt" not in ore_heights()
+
+
+def arm(*ends: str) -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "task_id": ["t"] * len(ends),
+            "world_seed": list(range(len(ends))),
+            "planner_seed": [0] * len(ends),
+            "config_hash": ["c"] * len(ends),
+            "success": [end == "success" for end in ends],
+            "end_reason": list(ends),
+        }
+    )
+
+
+def test_pairs_are_compared_and_broken_ones_left_out_of_both() -> None:
+    frozen = arm("success", "success", "success", "horizon", "death", "infrastructure", "success")
+    empty = arm("success", "horizon", "death", "success", "death", "success", "infrastructure")
+    found = paired(frozen, empty)
+    assert found == Paired(both=1, only_frozen=2, only_empty=1, neither=1, excluded=2)
+    assert (found.frozen, found.empty) == (Rate(3, 5), Rate(2, 5))
+    assert found.p == binomtest(2, 3, 0.5).pvalue
+    assert together([found, found]) == Paired(2, 4, 2, 2, 4)
+    assert success_rate(frozen) == Rate(4, 6)
+
+
+def test_rates_without_an_episode_say_so() -> None:
+    assert (Rate(0, 0).share, Rate(0, 0).interval, str(Rate(0, 0))) == (None, None, "no episode")
+    assert str(Rate(1, 2)) == "1/2 = 0.500 (95 % Wilson 0.095 to 0.905)"
+    assert Paired(1, 0, 0, 1).p == 1.0
+    assert weighted([(1.0, 1), (0.5, 3), (None, 9)]) == 0.625
+    assert weighted([]) is None
