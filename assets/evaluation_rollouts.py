@@ -17,7 +17,7 @@ from rollouts.rates import paired
 @dg.asset(
     partitions_def=builds_and_groups,
     deps=[dg.AssetDep(knowledge_snapshot, partition_mapping=all_groups_of_the_build)],
-    group_name="rollouts",
+    group_name="evaluation",
     kinds={"python", "parquet"},
     code_version="1",
     owners=["team:mineevolve"],
