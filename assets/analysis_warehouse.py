@@ -1,5 +1,7 @@
 """The copy of the warehouse that analysts read."""
 
+from typing import Any
+
 import dagster as dg
 
 from assets import metadata
@@ -18,7 +20,7 @@ from warehouse.analysis import publish, query
     description="analysis.duckdb: the warehouse's tables, the trajectories' ticks and the documented views "
     "(docs/sql.md), published by a rename so that a reader never meets half of it.",
 )
-def analysis_warehouse(context: dg.AssetExecutionContext, home: DataHome) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def analysis_warehouse(context: dg.AssetExecutionContext, home: DataHome) -> dg.MaterializeResult[Any]:
     path = publish(home.root)
     views = ("success_rates", "failure_mix", "claims_vs_evidence", "quarantine_summary", "knowledge_growth")
     shown = {view: query(home.root, f"FROM {view}") for view in views}

@@ -1,5 +1,7 @@
 """Curator over a build's candidates."""
 
+from typing import Any
+
 import dagster as dg
 
 from assets import metadata
@@ -23,7 +25,7 @@ from warehouse.fold import curator, fold_build
     "cited feedback exists, belongs to the situation and shows what is claimed. Rejected candidates are kept "
     "with their reasons. The warehouse is a fold over immutable shards.",
 )
-def curated_knowledge(context: dg.AssetExecutionContext, home: DataHome) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def curated_knowledge(context: dg.AssetExecutionContext, home: DataHome) -> dg.MaterializeResult[Any]:
     build = context.partition_key
     report = fold_build(home.root, build, curator(home.domain, CuratorSettings()))
     with writer(home.root) as con:

@@ -1,5 +1,7 @@
 """What frozen knowledge is worth, in worlds that nothing was learnt in."""
 
+from typing import Any
+
 import dagster as dg
 import polars as pl
 
@@ -27,7 +29,7 @@ from rollouts.rates import paired
 )
 def evaluation_rollouts(
     context: dg.AssetExecutionContext, config: ExerciseConfig, home: DataHome
-) -> dg.MaterializeResult:  # type: ignore[type-arg]
+) -> dg.MaterializeResult[Any]:
     build, group = build_and_group(context)
     domain = home.domain
     exercise = config.exercise(domain, group)

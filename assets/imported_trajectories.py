@@ -1,6 +1,7 @@
 """Recorded runs of other people's agents, in the trace contract."""
 
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import polars as pl
@@ -34,7 +35,7 @@ class ImportConfig(dg.Config):
 )
 def imported_trajectories(
     context: dg.AssetExecutionContext, config: ImportConfig, home: DataHome
-) -> dg.MaterializeResult:  # type: ignore[type-arg]
+) -> dg.MaterializeResult[Any]:
     build, group = build_and_group(context)
     if group != IMPORTED:
         raise dg.Failure(

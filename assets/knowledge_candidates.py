@@ -1,5 +1,8 @@
 """Inducer over a build's feedback."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import dagster as dg
 import polars as pl
 
@@ -11,6 +14,7 @@ from prompts.inducer import induce
 from prompts.language_model import answer_row
 from warehouse import log
 from warehouse.facts import facts_from
+from warehouse.knowledge import Candidate
 from warehouse.trace_store import feedback_store, trace_store
 
 
@@ -27,7 +31,7 @@ from warehouse.trace_store import feedback_store, trace_store
 )
 def knowledge_candidates(
     context: dg.AssetExecutionContext, home: DataHome, model: Model
-) -> dg.MaterializeResult:  # type: ignore[type-arg]
+) -> dg.MaterializeResult[Any]:
     build = context.partition_key
     traces = trace_store(home.root)
     facts = facts_from(
@@ -58,8 +62,8 @@ def _unanswered(answers: pl.DataFrame) -> pl.DataFrame:
     return answers.filter(pl.col("error").is_not_null()).select("role", "error", "error_detail")
 
 
-def _listed(candidates: object) -> pl.DataFrame:
-    rows = log.candidate_rows(candidates)  # type: ignore[arg-type]
+def _listed(candidates: Iterable[Candidate]) -> pl.DataFrame:
+    rows = log.candidate_rows(candidates)
     return rows.select(
         "candidate_id", "type", "kind", "target", "failure_type", support=pl.col("support").list.len()
     )

@@ -1,5 +1,7 @@
 """The frozen knowledge of a build."""
 
+from typing import Any
+
 import dagster as dg
 
 from assets import metadata
@@ -21,7 +23,7 @@ from warehouse.snapshots import entry_rows, load_snapshot, publish_snapshot
     description="An immutable, content-addressed folder of the active entries with their evidence and "
     "confidence. Its id is the hash of the sorted rows; the manifest is written last.",
 )
-def knowledge_snapshot(context: dg.AssetExecutionContext, home: DataHome) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def knowledge_snapshot(context: dg.AssetExecutionContext, home: DataHome) -> dg.MaterializeResult[Any]:
     build = context.partition_key
     folder = publish_snapshot(home.root, build, store_after(home.root, build))
     snapshot = load_snapshot(folder)

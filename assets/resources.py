@@ -1,6 +1,7 @@
 """What assets are given: the data home with its domain, and the language model that Inducer asks."""
 
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 
@@ -9,7 +10,7 @@ from prompts.language_model import LanguageModel
 from warehouse.domains import Domain, load_domain
 
 
-class DataHome(dg.ConfigurableResource):  # type: ignore[type-arg]
+class DataHome(dg.ConfigurableResource[Any]):
     """The folder that everything is written below, and the domain that its traces are of."""
 
     path: str
@@ -24,7 +25,7 @@ class DataHome(dg.ConfigurableResource):  # type: ignore[type-arg]
         return load_domain(self.domain_name)
 
 
-class Model(dg.ConfigurableResource):  # type: ignore[type-arg]
+class Model(dg.ConfigurableResource[Any]):
     """A language model engine by name, with its seed."""
 
     engine: str = "rules"

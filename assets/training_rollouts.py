@@ -1,5 +1,7 @@
 """Episodes that knowledge is learnt from."""
 
+from typing import Any
+
 import dagster as dg
 
 from assets import metadata
@@ -28,7 +30,7 @@ from warehouse.trace_store import trace_store
 )
 def training_rollouts(
     context: dg.AssetExecutionContext, config: ExerciseConfig, home: DataHome
-) -> dg.MaterializeResult:  # type: ignore[type-arg]
+) -> dg.MaterializeResult[Any]:
     build, group = build_and_group(context)
     domain = home.domain
     exercise = config.exercise(domain, group)

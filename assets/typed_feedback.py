@@ -27,7 +27,7 @@ from warehouse.trace_store import feedback_store, scan_shards, trace_store
     "p = λx·Var(x)/(εx+Var(x)) + λv·‖Δv‖₁/(εv+‖Δv‖₁) + λg·p_goal (eq. 2); ℓ marks stagnation (eq. 3, and "
     "the last 20 s and loops beside it); remedy_due is eq. 5.",
 )
-def typed_feedback(context: dg.AssetExecutionContext, home: DataHome) -> dg.MaterializeResult:  # type: ignore[type-arg]
+def typed_feedback(context: dg.AssetExecutionContext, home: DataHome) -> dg.MaterializeResult[Any]:
     build, group = build_and_group(context)
     traces, store = trace_store(home.root), feedback_store(home.root)
     written = []

@@ -104,9 +104,9 @@ def report(measured: Measured) -> Table:
     """The figures as a table."""
     title = f"Monitor: {measured.ticks:,} ticks, {measured.threads} threads, best of {PASSES}"
     table = Table(title=title)
-    for heading in ("", "wall s", "CPU s", "rows/s", "peak MB", "ratio", "goal", "met?"):
+    for heading in ("", "wall s", "CPU s", "M rows/s", "peak MB", "ratio", "goal", "met?"):
         table.add_column(heading, justify="right" if heading else "left")
-    goal = f"{GOAL_RATIO:g}x, {GOAL_MB:g} MB"
+    goal = f"{GOAL_RATIO:g}x, {GOAL_MB:g}MB"
     verdict = "yes" if measured.met else "no"
     for name, each, last in (
         ("bare scan", measured.scan, ("1", "", "")),
@@ -117,7 +117,7 @@ def report(measured: Measured) -> Table:
             name,
             f"{each.seconds:.2f}",
             f"{each.cpu_seconds:.2f}",
-            f"{rate:,.0f}",
+            f"{rate / 1e6:.1f}",
             f"{each.peak_mb:.0f}",
             *last,
         )

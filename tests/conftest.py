@@ -1,6 +1,7 @@
 """Shared fixtures: the Minecraft domain, and the recorded traces where they are at hand."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,19 @@ def traces() -> Path:
             pytest.fail(f"MINEEVOLVE_TRACES names {TRACES}, which is no folder")
         pytest.skip(f"no recorded traces at {TRACES}")
     return TRACES
+
+
+@pytest.fixture(scope="session")
+def shared_file(traces: Path) -> Callable[[str], Path]:
+    """A file that lies beside the recorded traces, by its path there; where the traces are, it has to be."""
+
+    def found(relative: str) -> Path:
+        path = traces.parent / relative
+        if not path.exists():
+            pytest.fail(f"{path} is missing beside the recorded traces")
+        return path
+
+    return found
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,5 +1,6 @@
 """Agreement with labels."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -51,10 +52,8 @@ def test_a_broken_label_file_says_where(tmp_path: Path) -> None:
         read_labels(path)
 
 
-def test_real_labels(traces: Path, minecraft: Domain) -> None:
-    labels = traces.parent / "labels" / "voyager_questllama.json"
-    if not labels.exists():
-        pytest.skip("no labels beside the traces")
+def test_real_labels(traces: Path, shared_file: Callable[[str], Path], minecraft: Domain) -> None:
+    labels = shared_file("labels/voyager_questllama.json")
     trace = Trace.of(merge(VoyagerImporter().read(traces / "voyager_questllama", "b0", minecraft)))
     result = score(trace.attempts, monitor(trace, minecraft), read_labels(labels))
     assert all(agreement.met for agreement in result.agreements), result.disagreements

@@ -1,7 +1,7 @@
 """The stand-in as planner and adaptor: what it plans by true facts, what it gets wrong, and that only what a
 request says can correct it. `entry` and `plan_of` serve the other tests of planning too."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,6 @@ from warehouse.knowledge import Candidate, Check, Predicate, SkillContent, Step
 from warehouse.state import flatten_state
 from warehouse.tasks import Task, load_suite
 
-SUITE = ROOT / ".." / "shared" / "tasks" / "mcu_tech_tree_70.json"
 EMPTY: Mapping[str, int] = {}
 HERE = {"y": 64.0, "near": [], "seen": []}
 
@@ -100,15 +99,16 @@ def without_table(domain: Domain, item: str) -> RulesStandIn:
     return mistaken(domain, recipes={**domain.recipes, item: recipes})
 
 
-def suite_tasks(domain: Domain) -> tuple[Task, ...]:
-    if not SUITE.exists():
-        pytest.skip("the task suite is not at hand")
-    return load_suite(SUITE, domain).tasks
+@pytest.fixture
+def suite_tasks(shared_file: Callable[[str], Path], minecraft: Domain) -> tuple[Task, ...]:
+    return load_suite(shared_file("tasks/mcu_tech_tree_70.json"), minecraft).tasks
 
 
-def test_true_facts_give_each_task_a_plan_that_can_be_carried_out(minecraft: Domain) -> None:
+def test_true_facts_give_each_task_a_plan_that_can_be_carried_out(
+    minecraft: Domain, suite_tasks: tuple[Task, ...]
+) -> None:
     engine = RulesStandIn(minecraft)
-    for task in suite_tasks(minecraft):
+    for task in suite_tasks:
         goal = Goal(text=task.instruction, any_of=task.any_of, count=task.count)
         subgoals = plan_of(engine, situation(goal), minecraft)
         assert 1 <= len(subgoals) <= 12
@@ -372,10 +372,10 @@ def test_misconceptions_persist_over_calls_and_engines(minecraft: Domain) -> Non
     assert len(names) == 4
 
 
-def test_mistaken_plans_keep_the_grammar(minecraft: Domain) -> None:
+def test_mistaken_plans_keep_the_grammar(minecraft: Domain, suite_tasks: tuple[Task, ...]) -> None:
     for seed in range(3):
         engine = RulesStandIn(minecraft, seed, misconceptions=0.5)
-        for task in suite_tasks(minecraft)[::5]:
+        for task in suite_tasks[::5]:
             goal = Goal(text=task.instruction, any_of=task.any_of, count=task.count)
             assert plan_of(engine, situation(goal), minecraft)
 

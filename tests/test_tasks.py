@@ -1,7 +1,7 @@
 """The task suite and its oracles."""
 
 import json
-import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,8 +13,6 @@ from warehouse.domains import load_domain
 from warehouse.tasks import Suite, Task, accepts, lint, load_suite
 
 DOMAIN = load_domain("minecraft")
-TRACES = Path(os.environ.get("MINEEVOLVE_TRACES", Path(__file__).parents[2] / "shared" / "traces"))
-SUITE_FILE = TRACES.parent / "tasks" / "mcu_tech_tree_70.json"
 LOG_TASK = {
     "id": "logs",
     "group": "wooden",
@@ -39,10 +37,8 @@ def log_task(tmp_path: Path) -> Task:
 
 
 @pytest.fixture(scope="module")
-def suite() -> Suite:
-    if not SUITE_FILE.exists():
-        pytest.skip("the suite file is not at hand")
-    return load_suite(SUITE_FILE, DOMAIN)
+def suite(shared_file: Callable[[str], Path]) -> Suite:
+    return load_suite(shared_file("tasks/mcu_tech_tree_70.json"), DOMAIN)
 
 
 def test_an_oracle_sums_the_items_behind_a_tag(log_task: Task) -> None:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ def train(named: str | None, groups: Sequence[str], options: dict[str, Any]) -> 
 
     with _told():
         for group in groups or suite.groups:
-            _with_progress(lambda group=group: launch.train_build(settings, build, group, config))  # type: ignore[misc]
+            _with_progress(partial(launch.train_build, settings, build, group, config))
         with err.status(f"build {build}: learning"):
             launch.learn_from_rollouts(settings, build)
         with err.status("publishing analysis.duckdb"):
@@ -65,7 +66,7 @@ def evaluate(named: str | None, groups: Sequence[str], options: dict[str, Any]) 
     chosen = list(groups or suite.groups)
     with _told():
         for group in chosen:
-            _with_progress(lambda group=group: launch.evaluate_snapshot(settings, build, group, config))  # type: ignore[misc]
+            _with_progress(partial(launch.evaluate_snapshot, settings, build, group, config))
     only = set(options["tasks"])
     tasks = {
         group: sum(task.group == group and (not only or task.id in only) for task in suite.tasks)
