@@ -1,7 +1,5 @@
 """What a person chooses of a training or an evaluation."""
 
-from pathlib import Path
-
 import dagster as dg
 from pydantic import Field
 
@@ -11,7 +9,7 @@ from prompts.language_model import LanguageModel
 from rollouts.agent import FULL, agent_row
 from rollouts.exercise import Exercise, stand_in
 from warehouse.domains import Domain
-from warehouse.tasks import load_suite
+from warehouse.suites import DEFAULT_SUITE, find_suite
 
 
 class NotPlayedError(ValueError):
@@ -22,7 +20,9 @@ class ExerciseConfig(dg.Config):
     """Which tasks are played, how often and by whom. Changing any of these but `workers` changes the
     episodes; the number of workers cannot be seen in what is stored."""
 
-    suite: str = Field(default="../shared/tasks/mcu_tech_tree_70.json", description="the task suite's file")
+    suite: str = Field(
+        default=DEFAULT_SUITE, description="a suite that ships with the domain, or a JSON file"
+    )
     tasks: list[str] = Field(default_factory=list, description="only these tasks of the group; none: all")
     episodes: int = Field(default=3, gt=0, description="worlds per task")
     planners: int = Field(
@@ -43,7 +43,7 @@ class ExerciseConfig(dg.Config):
             raise NotPlayedError(f"the group '{IMPORTED}' is filled from recordings; it has no tasks to play")
         return Exercise.of_group(
             domain,
-            load_suite(Path(self.suite), domain),
+            find_suite(self.suite, domain),
             group,
             self.tasks,
             agent_row(self.agent),

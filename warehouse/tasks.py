@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from warehouse.domains import Domain
 
 Judge = Literal["inventory", "event", "unreachable"]
+Difficulty = Literal["easy", "hard"]
 
 _QUOTED = re.compile(r'"([^"]+)"')
 # More than any task asks for, so that no number of a wrong item can pass for the right one.
@@ -65,6 +66,9 @@ class Suite(BaseModel):
     rule: str
     ticks_per_minute: int = Field(gt=0)
     tasks: tuple[Task, ...] = Field(min_length=1)
+    difficulty: dict[str, Difficulty] = Field(
+        default_factory=dict, description="Of groups, for averages over the easy and the hard ones."
+    )
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> Self:
@@ -93,7 +97,11 @@ def load_suite(path: Path, domain: Domain) -> Suite:
     Raises pydantic's `ValidationError` for a malformed file, and `ValueError` for a target that the domain
     does not know.
     """
-    suite = Suite.model_validate_json(path.read_text(encoding="utf-8"))
+    return resolved(Suite.model_validate_json(path.read_text(encoding="utf-8")), domain)
+
+
+def resolved(suite: Suite, domain: Domain) -> Suite:
+    """The suite with its targets looked up in `domain`; `ValueError` for one that is not known there."""
     return suite.model_copy(update={"tasks": tuple(_resolved(task, domain) for task in suite.tasks)})
 
 

@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from pipeline.command import knowledge, monitor, snapshot, tasks, warehouse
 from pipeline.failures import class_of, is_expected
+from warehouse.suites import DEFAULT_SUITE
 
 
 class Explaining(TyperGroup):
@@ -49,7 +50,7 @@ Strict = Annotated[bool, typer.Option("--strict", help="exit with 3 when input w
 Groups = Annotated[
     list[str] | None, typer.Option("--group", help="a task group; may be given several times (default: all)")
 ]
-SuiteFile = Annotated[Path, typer.Option(help="the suite's JSON file")]
+SuiteName = Annotated[str, typer.Option(help="a suite that ships with the domain, or a JSON file")]
 Tasks = Annotated[
     list[str] | None, typer.Option("--task", help="only this task of the group; may be given several times")
 ]
@@ -61,7 +62,6 @@ Cap = Annotated[
     int | None, typer.Option("--horizon-cap", min=1, help="end every episode after so many ticks")
 ]
 WorldSeed = Annotated[int, typer.Option("--seed", help="the seed that world seeds are derived from")]
-SUITE = Path("../shared/tasks/mcu_tech_tree_70.json")
 
 
 @app.command()
@@ -116,7 +116,7 @@ def ingest(
 def train(
     build: Build = None,
     group: Groups = None,
-    suite: SuiteFile = SUITE,
+    suite: SuiteName = DEFAULT_SUITE,
     task: Tasks = None,
     episodes: Episodes = 3,
     planners: Planners = 1,
@@ -146,7 +146,7 @@ def train(
 def evaluate(
     build: Build = None,
     group: Groups = None,
-    suite: SuiteFile = SUITE,
+    suite: SuiteName = DEFAULT_SUITE,
     task: Tasks = None,
     episodes: Episodes = 3,
     planners: Planners = 1,

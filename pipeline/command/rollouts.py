@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.command.console import MISUSED, err, explained, fail, out, own_terminal, show
@@ -88,13 +87,12 @@ def _begin(
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
     from rollouts.agent import AgentFileError, agent_row
     from warehouse.domains import load_domain
-    from warehouse.tasks import load_suite
+    from warehouse.suites import SuiteNotFoundError, find_suite
 
     settings = Settings()
     build = chosen_build(named, settings)
-    path = Path(options["suite"]).resolve()
-    with explained(OSError, ValueError, AgentFileError, code=MISUSED):
-        suite = load_suite(path, load_domain(settings.domain))
+    with explained(OSError, ValueError, SuiteNotFoundError, AgentFileError, code=MISUSED):
+        suite = find_suite(options["suite"], load_domain(settings.domain))
         agent_row(options["agent"])
     if unknown := sorted(set(groups) - set(suite.groups)):
         raise fail(f"no group {', '.join(unknown)}; there are: {', '.join(suite.groups)}", MISUSED)
@@ -103,7 +101,7 @@ def _begin(
         raise fail(f"the chosen groups have no task {', '.join(strangers)}", MISUSED)
     if options["tasks"] and len(groups or suite.groups) > 1:
         raise fail("--task chooses among the tasks of one group: name it with --group", MISUSED)
-    config = {key: value for key, value in options.items() if value is not None} | {"suite": str(path)}
+    config = {key: value for key, value in options.items() if value is not None}
     return settings, build, suite, config
 
 

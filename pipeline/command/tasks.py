@@ -1,6 +1,5 @@
 """`mineevolve tasks`."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,28 +14,28 @@ def _group() -> None:
 
 @app.command()
 def lint(
-    suite: Annotated[Path, typer.Argument(help="the suite's JSON file")] = Path(
-        "../shared/tasks/mcu_tech_tree_70.json"
-    ),
+    suite: Annotated[
+        str, typer.Argument(help="a suite that ships with the domain, or a JSON file")
+    ] = "tech_tree",
     every: Annotated[bool, typer.Option("--all", help="list every task, not only the exceptions")] = False,
 ) -> None:
     """Prove every oracle: it accepts its target, and rejects one too few and every other item.
 
     Exits with 1 when an oracle is wrong.
 
-    Example: `mineevolve tasks lint ../shared/tasks/mcu_tech_tree_70.json --all`
+    Example: `mineevolve tasks lint --all`
     """
     import polars as pl
 
     from pipeline.command.console import FAILED, MISUSED, explained, fail, out, show
     from pipeline.settings import Settings
     from warehouse.domains import load_domain
+    from warehouse.suites import find_suite
     from warehouse.tasks import lint as lint_tasks
-    from warehouse.tasks import load_suite
 
     domain = load_domain(Settings().domain)
     with explained(OSError, ValueError, code=MISUSED):
-        tasks = load_suite(suite, domain).tasks
+        tasks = find_suite(suite, domain).tasks
     results = lint_tasks(tasks, domain)
     shown = [result for result in results if every or not result.ok or result.exception]
     frame = pl.DataFrame(
