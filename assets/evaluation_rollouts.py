@@ -8,7 +8,7 @@ import polars as pl
 from assets import metadata
 from assets.exercise_config import ExerciseConfig
 from assets.knowledge_snapshot import knowledge_snapshot
-from assets.partitions import all_groups_of_the_build, build_and_group, builds_and_groups
+from assets.partitions import all_groups_of_the_build, builds_and_groups, groups_by_build, in_one_run, key_of
 from assets.resources import DataHome
 from rollouts.evaluation import Evaluated, evaluate, shared_worlds
 from rollouts.exercise import STAND_INS, hands
@@ -18,6 +18,7 @@ from rollouts.rates import paired
 
 @dg.asset(
     partitions_def=builds_and_groups,
+    backfill_policy=in_one_run,
     deps=[dg.AssetDep(knowledge_snapshot, partition_mapping=all_groups_of_the_build)],
     group_name="evaluation",
     kinds={"python", "parquet"},
@@ -30,30 +31,38 @@ from rollouts.rates import paired
 def evaluation_rollouts(
     context: dg.AssetExecutionContext, config: ExerciseConfig, home: DataHome
 ) -> dg.MaterializeResult[Any]:
-    build, group = build_and_group(context)
-    domain = home.domain
-    exercise = config.exercise(domain, group)
-    snapshot = published(home.root, build, "to be evaluated")
-    with hands(domain, exercise.row, config.workers) as backend:
-        evaluated = evaluate(home.root, build, group, snapshot, exercise, backend)
+    for build, groups in groups_by_build(context).items():
+        exercises = config.exercises(home.domain, groups)
+        snapshot = published(home.root, build, "to be evaluated")
+        with hands(home.domain, next(iter(exercises.values())).row, config.workers) as backend:
+            evaluated = evaluate(home.root, build, snapshot, exercises, backend)
+        for group, arms in evaluated.items():
+            context.add_asset_metadata(
+                {
+                    "snapshot": snapshot.snapshot_id,
+                    "entries": len(snapshot.entries),
+                    **_shown(arms),
+                    "configuration": exercises[group].config_hash,
+                },
+                partition_key=key_of(build, group),
+            )
+    note = f"{STAND_INS} McNemar's test is descriptive: pairs of one task are not independent."
+    return dg.MaterializeResult(metadata={"note": note})
+
+
+def _shown(evaluated: Evaluated) -> dict[str, Any]:
     pairs = evaluated.pairs
-    return dg.MaterializeResult(
-        metadata={
-            "dagster/row_count": evaluated.frozen.height + evaluated.empty.height,
-            "snapshot": snapshot.snapshot_id,
-            "entries": len(snapshot.entries),
-            "success, empty store": str(pairs.empty),
-            "success, frozen knowledge": str(pairs.frozen),
-            "only with knowledge": pairs.only_frozen,
-            "only without": pairs.only_empty,
-            "McNemar, exact": pairs.p,
-            "pairs excluded for the infrastructure": pairs.excluded,
-            "by task": metadata.table(_by(evaluated, "task_id"), rows=100),
-            "by planner seed": metadata.table(_by(evaluated, "planner_seed"), rows=100),
-            "configuration": exercise.config_hash,
-            "note": f"{STAND_INS} McNemar's test is descriptive: pairs of one task are not independent.",
-        }
-    )
+    return {
+        "dagster/row_count": evaluated.frozen.height + evaluated.empty.height,
+        "success, empty store": str(pairs.empty),
+        "success, frozen knowledge": str(pairs.frozen),
+        "only with knowledge": pairs.only_frozen,
+        "only without": pairs.only_empty,
+        "McNemar, exact": pairs.p,
+        "pairs excluded for the infrastructure": pairs.excluded,
+        "by task": metadata.table(_by(evaluated, "task_id"), rows=100),
+        "by planner seed": metadata.table(_by(evaluated, "planner_seed"), rows=100),
+    }
 
 
 @dg.asset_check(

@@ -1,5 +1,7 @@
 """What a person chooses of a training or an evaluation."""
 
+from collections.abc import Sequence
+
 import dagster as dg
 from pydantic import Field
 
@@ -37,21 +39,26 @@ class ExerciseConfig(dg.Config):
     )
     seed: int = Field(default=0, description="the seed that world seeds are derived from")
 
-    def exercise(self, domain: Domain, group: str) -> Exercise:
-        """What is played in a group."""
-        if group == IMPORTED:
+    def exercises(self, domain: Domain, groups: Sequence[str]) -> dict[str, Exercise]:
+        """What is played in each of these groups. Of several groups, those that have none of the named tasks
+        and that of recordings are left out."""
+        suite = find_suite(self.suite, domain)
+        row = agent_row(self.agent)
+        figures = self.model_dump(include={"episodes", "planners", "seed", "horizon_cap"})
+        if groups == [IMPORTED]:
             raise NotPlayedError(f"the group '{IMPORTED}' is filled from recordings; it has no tasks to play")
-        return Exercise.of_group(
-            domain,
-            find_suite(self.suite, domain),
-            group,
-            self.tasks,
-            agent_row(self.agent),
-            episodes=self.episodes,
-            planners=self.planners,
-            seed=self.seed,
-            horizon_cap=self.horizon_cap,
-        )
+        if len(groups) == 1:
+            return {groups[0]: Exercise.of_group(domain, suite, groups[0], self.tasks, row, **figures)}
+        named = {
+            group: [task.id for task in suite.tasks if task.group == group and task.id in self.tasks]
+            for group in groups
+            if group in suite.groups
+        }
+        return {
+            group: Exercise.of_group(domain, suite, group, own, row, **figures)
+            for group, own in named.items()
+            if own or not self.tasks
+        }
 
 
 class LearningModel(Model):

@@ -6,7 +6,7 @@ import dagster as dg
 
 from assets import metadata
 from assets.exercise_config import ExerciseConfig
-from assets.partitions import build_and_group, builds_and_groups
+from assets.partitions import builds_and_groups, groups_by_build, in_one_run, key_of
 from assets.resources import DataHome
 from rollouts.exercise import STAND_INS, hands
 from rollouts.lineage import TRAINING, episodes_of, previous_snapshot, usage_of
@@ -19,6 +19,7 @@ from warehouse.trace_store import trace_store
 
 @dg.asset(
     partitions_def=builds_and_groups,
+    backfill_policy=in_one_run,
     group_name="rollouts",
     kinds={"python", "parquet"},
     code_version="1",
@@ -31,17 +32,40 @@ from warehouse.trace_store import trace_store
 def training_rollouts(
     context: dg.AssetExecutionContext, config: ExerciseConfig, home: DataHome
 ) -> dg.MaterializeResult[Any]:
-    build, group = build_and_group(context)
-    domain = home.domain
-    exercise = config.exercise(domain, group)
-    snapshot = previous_snapshot(home.root, build)
-    if snapshot is None:
-        context.log.info(f"build {build} is the first: it starts without any knowledge")
-    batch = Batch(home.root, TRAINING, exercise.training(build, snapshot.snapshot_id if snapshot else None))
-    with hands(domain, exercise.row, config.workers) as backend:
-        crew = exercise.crew(snapshot.entries if snapshot else ())
-        outcome = roll_out([batch], backend, crew, f"build {build}, {group}")
-    usage = usage_of(home.root, domain, build, group, TRAINING)
+    for build, groups in groups_by_build(context).items():
+        exercises = config.exercises(home.domain, groups)
+        snapshot = previous_snapshot(home.root, build)
+        if snapshot is None:
+            context.log.info(f"build {build} is the first: it starts without any knowledge")
+        snapshot_id = snapshot.snapshot_id if snapshot else None
+        batches = {
+            group: Batch(home.root, TRAINING, exercise.training(build, snapshot_id))
+            for group, exercise in exercises.items()
+        }
+        found_whole = {group: len(batch.shards) - len(batch.missing()) for group, batch in batches.items()}
+        any_of_them = next(iter(exercises.values()))
+        with hands(home.domain, any_of_them.row, config.workers) as backend:
+            crew = any_of_them.crew(snapshot.entries if snapshot else ())
+            roll_out(list(batches.values()), backend, crew, f"build {build}, {', '.join(exercises)}")
+        knowledge = f"snapshot {snapshot_id}" if snapshot else "none: the first build starts cold"
+        for group, exercise in exercises.items():
+            context.add_asset_metadata(
+                {
+                    "knowledge": knowledge,
+                    "shards": len(batches[group].shards),
+                    "shards found whole": found_whole[group],
+                    "agent": exercise.row.name,
+                    "configuration": exercise.config_hash,
+                    **_logged(context, home, build, group),
+                },
+                partition_key=key_of(build, group),
+            )
+    return dg.MaterializeResult(metadata={"note": STAND_INS})
+
+
+def _logged(context: dg.AssetExecutionContext, home: DataHome, build: str, group: str) -> dict[str, Any]:
+    """Logs how knowledge fared in a group; what a person wants to know of its episodes."""
+    usage = usage_of(home.root, home.domain, build, group, TRAINING)
     log.append(home.root, "usage", build, log.usage_rows(build, usage))
     episodes = episodes_of(home.root, build, group, TRAINING)
     if replaced := _uses_of_replaced_episodes(home, build):
@@ -49,25 +73,16 @@ def training_rollouts(
             f"build {build} was played before in another way: {replaced} uses of knowledge in the log are of "
             "episodes that it no longer has, and they still count. Play it as a new build to leave them out."
         )
-    lost = int((episodes["end_reason"].cast(str) == INFRASTRUCTURE_END).sum())
-    return dg.MaterializeResult(
-        metadata={
-            "dagster/row_count": episodes.height,
-            "knowledge": f"snapshot {snapshot.snapshot_id}"
-            if snapshot
-            else "none: the first build starts cold",
-            "success": str(success_rate(episodes)),
-            "excluded for the infrastructure": lost,
-            "end reasons": metadata.table(end_reasons(episodes)),
-            "uses of knowledge": len(usage),
-            "uses in replaced episodes": replaced,
-            "shards played": len(outcome.commits),
-            "shards found whole": outcome.resumed,
-            "agent": exercise.row.name,
-            "configuration": exercise.config_hash,
-            "note": STAND_INS,
-        }
-    )
+    return {
+        "dagster/row_count": episodes.height,
+        "success": str(success_rate(episodes)),
+        "excluded for the infrastructure": int(
+            (episodes["end_reason"].cast(str) == INFRASTRUCTURE_END).sum()
+        ),
+        "end reasons": metadata.table(end_reasons(episodes)),
+        "uses of knowledge": len(usage),
+        "uses in replaced episodes": replaced,
+    }
 
 
 def _uses_of_replaced_episodes(home: DataHome, build: str) -> int:

@@ -7,7 +7,7 @@ import polars as pl
 
 from assets import metadata
 from assets.imported_trajectories import imported_trajectories
-from assets.partitions import build_and_group, builds_and_groups
+from assets.partitions import builds_and_groups, groups_by_build, in_one_run, key_of
 from assets.resources import DataHome
 from assets.training_rollouts import training_rollouts
 from rollouts.monitor import monitor_shards
@@ -18,6 +18,7 @@ from warehouse.trace_store import feedback_store, scan_shards, trace_store
 
 @dg.asset(
     partitions_def=builds_and_groups,
+    backfill_policy=in_one_run,
     deps=[imported_trajectories, training_rollouts],
     group_name="feedback",
     kinds={"polars", "parquet"},
@@ -28,7 +29,16 @@ from warehouse.trace_store import feedback_store, scan_shards, trace_store
     "the last 20 s and loops beside it); remedy_due is eq. 5.",
 )
 def typed_feedback(context: dg.AssetExecutionContext, home: DataHome) -> dg.MaterializeResult[Any]:
-    build, group = build_and_group(context)
+    for build, groups in groups_by_build(context).items():
+        for group in groups:
+            feedback = _judged(context, home, build, group)
+            shown = {"dagster/row_count": 0} if feedback is None else _shown(feedback)
+            context.add_asset_metadata(shown, partition_key=key_of(build, group))
+    return dg.MaterializeResult()
+
+
+def _judged(context: dg.AssetExecutionContext, home: DataHome, build: str, group: str) -> pl.DataFrame | None:
+    """The feedback of a partition, stored; None where it has no trajectories."""
     traces, store = trace_store(home.root), feedback_store(home.root)
     written = []
     for source in (name for of_group, name in traces.sources(build) if of_group == group):
@@ -45,8 +55,7 @@ def typed_feedback(context: dg.AssetExecutionContext, home: DataHome) -> dg.Mate
         store.write_source(build, group, source, {"feedback": rows}, traces.episode_ids(build, group, source))
         context.log.info(f"{source}: {rows.height} attempts")
         written.append(rows)
-    feedback = pl.concat(written) if written else pl.DataFrame()
-    return dg.MaterializeResult(metadata=_shown(feedback) if written else {"dagster/row_count": 0})
+    return pl.concat(written) if written else None
 
 
 def _shown(feedback: pl.DataFrame) -> dict[str, Any]:

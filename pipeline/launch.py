@@ -4,13 +4,15 @@ import logging
 import shutil
 from collections.abc import Mapping, Sequence
 from importlib.resources import as_file, files
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
 from dagster_shared.error import SerializableErrorInfo
 
-from assets.partitions import IMPORTED, builds
+from assets.partitions import GROUPS, IMPORTED, builds, key_of
 from pipeline.definitions import definitions
 from pipeline.failures import is_expected
 from pipeline.jobs import ROLLOUT_RESOURCES
@@ -42,7 +44,7 @@ def import_traces(
     config: dict[str, Any] = {"paths": [str(path.resolve()) for path in paths]}
     if format_name is not None:
         config["format"] = format_name
-    key = dg.MultiPartitionKey({"build": build, "group": IMPORTED})
+    key = key_of(build, IMPORTED)
     return _launch(settings, "import_traces", build, key, {"imported_trajectories": {"config": config}})
 
 
@@ -52,11 +54,10 @@ def learn_knowledge(settings: Settings, build: str) -> dg.ExecuteInProcessResult
 
 
 def train_build(
-    settings: Settings, build: str, group: str, config: Mapping[str, Any]
-) -> dg.ExecuteInProcessResult:
-    """Plays a task group with the knowledge of the build before and judges it; `config` is ExerciseConfig."""
-    key = dg.MultiPartitionKey({"build": build, "group": group})
-    return _launch(settings, "train_build", build, key, {"training_rollouts": {"config": dict(config)}})
+    settings: Settings, build: str, groups: Sequence[str], config: Mapping[str, Any]
+) -> list[dg.ExecuteInProcessResult]:
+    """Plays task groups with the snapshot of the build before and judges them; `config` is ExerciseConfig."""
+    return _play(settings, "train_build", "training_rollouts", build, groups, config)
 
 
 def learn_from_rollouts(settings: Settings, build: str) -> dg.ExecuteInProcessResult:
@@ -65,17 +66,40 @@ def learn_from_rollouts(settings: Settings, build: str) -> dg.ExecuteInProcessRe
 
 
 def evaluate_snapshot(
-    settings: Settings, build: str, group: str, config: Mapping[str, Any]
-) -> dg.ExecuteInProcessResult:
-    """A build's snapshot against the empty store in a task group; `config` is ExerciseConfig."""
-    key = dg.MultiPartitionKey({"build": build, "group": group})
-    ops = {"evaluation_rollouts": {"config": dict(config)}}
-    return _launch(settings, "evaluate_snapshot", build, key, ops)
+    settings: Settings, build: str, groups: Sequence[str], config: Mapping[str, Any]
+) -> list[dg.ExecuteInProcessResult]:
+    """A build's snapshot against the empty store in task groups; `config` is ExerciseConfig."""
+    return _play(settings, "evaluate_snapshot", "evaluation_rollouts", build, groups, config)
 
 
 def publish_analysis(settings: Settings) -> dg.ExecuteInProcessResult:
     """Publishes analysis.duckdb."""
     return _launch(settings, "publish_analysis")
+
+
+def _play(
+    settings: Settings, job: str, asset: str, build: str, groups: Sequence[str], config: Mapping[str, Any]
+) -> list[dg.ExecuteInProcessResult]:
+    """One run for each stretch of neighbouring groups: Dagster knows ranges of partitions, and no sets."""
+    places = sorted({GROUPS.index(group) for group in groups})
+    stretches = [
+        [GROUPS[place] for _, place in stretch]
+        for _, stretch in groupby(enumerate(places), key=lambda each: each[1] - each[0])
+    ]
+    ops = {asset: {"config": dict(config)}}
+    return [
+        _launch(
+            settings,
+            job,
+            build,
+            ops=ops,
+            tags={
+                ASSET_PARTITION_RANGE_START_TAG: str(key_of(build, stretch[0])),
+                ASSET_PARTITION_RANGE_END_TAG: str(key_of(build, stretch[-1])),
+            },
+        )
+        for stretch in stretches
+    ]
 
 
 def _launch(
@@ -85,6 +109,7 @@ def _launch(
     partition_key: str | None = None,
     ops: Mapping[str, Any] | None = None,
     resources: Mapping[str, Any] | None = None,
+    tags: Mapping[str, str] | None = None,
 ) -> dg.ExecuteInProcessResult:
     # A failure is said once, by `RunFailedError`; Dagster would print its own frames and every step that was
     # left out for it. All of that stays in the instance, for the UI.
@@ -103,6 +128,7 @@ def _launch(
                 },
                 instance=instance,
                 partition_key=partition_key,
+                tags=dict(tags or {}),
                 raise_on_error=False,
             )
         )

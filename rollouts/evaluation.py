@@ -50,20 +50,23 @@ def evaluation_home(home: Path) -> Path:
 
 
 def evaluate(
-    home: Path, build: str, group: str, snapshot: Snapshot, exercise: Exercise, backend: RolloutBackend
-) -> Evaluated:
-    """Plays what is missing of both arms and gives their episodes. Nothing outside of `evaluation/` is
-    written."""
-    arms = (
-        (NOBODY, EMPTY, exercise.evaluation(NOBODY, None), ()),
-        (build, FROZEN, exercise.evaluation(build, snapshot.snapshot_id), snapshot.entries),
-    )
-    found = {}
-    for filed, source, specs, entries in arms:
-        batch = Batch(evaluation_home(home), source, specs)
-        roll_out([batch], backend, exercise.crew(entries), f"{group}, {source}")
-        found[source] = _own(episodes_of(evaluation_home(home), filed, group, source), specs)
-    return Evaluated(found[FROZEN], found[EMPTY])
+    home: Path, build: str, snapshot: Snapshot, exercises: Mapping[str, Exercise], backend: RolloutBackend
+) -> dict[str, Evaluated]:
+    """Plays what is missing of both arms, all groups side by side, and gives their episodes by group. Nothing
+    outside of `evaluation/` is written."""
+    own = evaluation_home(home)
+    found: dict[str, dict[str, pl.DataFrame]] = {group: {} for group in exercises}
+    for filed, source, snapshot_id, entries in (
+        (NOBODY, EMPTY, None, ()),
+        (build, FROZEN, snapshot.snapshot_id, snapshot.entries),
+    ):
+        specs = {group: each.evaluation(filed, snapshot_id) for group, each in exercises.items()}
+        batches = [Batch(own, source, own_specs) for own_specs in specs.values()]
+        crew = next(iter(exercises.values())).crew(entries)
+        roll_out(batches, backend, crew, f"evaluation, {source}: {', '.join(exercises)}")
+        for group, own_specs in specs.items():
+            found[group][source] = _own(episodes_of(own, filed, group, source), own_specs)
+    return {group: Evaluated(arms[FROZEN], arms[EMPTY]) for group, arms in found.items()}
 
 
 def _own(episodes: pl.DataFrame, specs: list[EpisodeSpec]) -> pl.DataFrame:

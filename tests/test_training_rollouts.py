@@ -75,7 +75,7 @@ def config(folder: Path, **more: Any) -> dict[str, Any]:
 def train(home: Path, build: str, chosen: dict[str, Any]) -> dict[str, Any]:
     """Trains a build; the metadata of what was played."""
     settings = Settings(data=home)
-    result = launch.train_build(settings, build, GROUP, chosen)
+    (result,) = launch.train_build(settings, build, [GROUP], chosen)
     launch.learn_from_rollouts(settings, build)
     (made,) = result.asset_materializations_for_node("training_rollouts")
     return {name: value.value for name, value in made.metadata.items() if hasattr(value, "value")}
@@ -145,7 +145,7 @@ def test_twice_the_same_bytes_whatever_the_number_of_processes(trained: Path, tm
 def test_a_batch_that_is_whole_is_not_played_again(trained: Path, tmp_path: Path) -> None:
     before = stored(trained)
     notes = train(trained, "0002", config(tmp_path))
-    assert (notes["shards played"], notes["shards found whole"]) == (0, 1)
+    assert (notes["shards"], notes["shards found whole"]) == (1, 1)
     after = stored(trained)
     assert {path: own for path, own in after.items() if not path.startswith("warehouse")} == {
         path: own for path, own in before.items() if not path.startswith("warehouse")
@@ -155,7 +155,7 @@ def test_a_batch_that_is_whole_is_not_played_again(trained: Path, tmp_path: Path
 def test_evaluation_writes_no_knowledge_and_compares_both_arms(trained: Path, tmp_path: Path) -> None:
     before = stored(trained)
     settings = Settings(data=trained)
-    result = launch.evaluate_snapshot(settings, "0002", GROUP, config(tmp_path, planners=2))
+    (result,) = launch.evaluate_snapshot(settings, "0002", [GROUP], config(tmp_path, planners=2))
     after = stored(trained)
     new = sorted(set(after) - set(before))
     assert new
@@ -179,11 +179,11 @@ def test_evaluation_writes_no_knowledge_and_compares_both_arms(trained: Path, tm
 
 def test_a_build_needs_the_snapshot_of_the_one_before(trained: Path, tmp_path: Path) -> None:
     home, chosen = tmp_path / "home", config(tmp_path, tasks=["table"], episodes=1, horizon_cap=100)
-    launch.train_build(Settings(data=home), "0001", GROUP, chosen)
+    launch.train_build(Settings(data=home), "0001", [GROUP], chosen)
     with pytest.raises(launch.RunFailedError, match="`mineevolve train --build 0001 --group wooden`"):
-        launch.train_build(Settings(data=home), "0002", GROUP, chosen)
+        launch.train_build(Settings(data=home), "0002", [GROUP], chosen)
     with pytest.raises(launch.RunFailedError, match="build 0001 has published no snapshot"):
-        launch.evaluate_snapshot(Settings(data=home), "0001", GROUP, chosen)
+        launch.evaluate_snapshot(Settings(data=home), "0001", [GROUP], chosen)
     assert previous_snapshot(home, "0000") is None
     publish_snapshot(home, "0001", ())
     found = previous_snapshot(home, "0005")
@@ -199,7 +199,7 @@ def test_a_build_of_recordings_is_told_its_own_command(tmp_path: Path) -> None:
 
 def test_imported_is_not_played(tmp_path: Path) -> None:
     with pytest.raises(launch.RunFailedError, match="filled from recordings"):
-        launch.train_build(Settings(data=tmp_path / "home"), "0001", "imported", config(tmp_path))
+        launch.train_build(Settings(data=tmp_path / "home"), "0001", ["imported"], config(tmp_path))
 
 
 def test_a_world_on_the_wrong_side_is_noticed(trained: Path, tmp_path: Path) -> None:

@@ -24,8 +24,7 @@ def train(named: str | None, groups: Sequence[str], options: dict[str, Any]) -> 
     from rollouts.lineage import TRAINING, episodes_of
 
     with _told():
-        for group in groups or suite.groups:
-            _with_progress(partial(launch.train_build, settings, build, group, config))
+        _with_progress(partial(launch.train_build, settings, build, groups or suite.groups, config))
         with err.status(f"build {build}: learning"):
             launch.learn_from_rollouts(settings, build)
         with err.status("publishing analysis.duckdb"):
@@ -64,8 +63,7 @@ def evaluate(named: str | None, groups: Sequence[str], options: dict[str, Any]) 
 
     chosen = list(groups or suite.groups)
     with _told():
-        for group in chosen:
-            _with_progress(partial(launch.evaluate_snapshot, settings, build, group, config))
+        _with_progress(partial(launch.evaluate_snapshot, settings, build, chosen, config))
     only = set(options["tasks"])
     tasks = {
         group: sum(task.group == group and (not only or task.id in only) for task in suite.tasks)
