@@ -9,7 +9,7 @@ from assets.partitions import IMPORTED
 from assets.resources import Model
 from prompts.language_model import LanguageModel
 from rollouts.agent import FULL, agent_row
-from rollouts.exercise import Exercise, stand_in
+from rollouts.exercise import Exercise, ExerciseError, stand_in
 from warehouse.domains import Domain
 from warehouse.suites import DEFAULT_SUITE, find_suite
 
@@ -32,6 +32,9 @@ class ExerciseConfig(dg.Config):
         gt=0,
         description="planner seeds; training gives each world to one of them, evaluation crosses them",
     )
+    crossed: bool = Field(
+        default=True, description="whether evaluation gives every world to every planner, or takes turns"
+    )
     agent: str = Field(default=FULL, description="a row of rollouts/agents.toml")
     workers: int = Field(default=2, ge=0, description="processes that step worlds; 0: this one does")
     horizon_cap: int | None = Field(
@@ -40,24 +43,27 @@ class ExerciseConfig(dg.Config):
     seed: int = Field(default=0, description="the seed that world seeds are derived from")
 
     def exercises(self, domain: Domain, groups: Sequence[str]) -> dict[str, Exercise]:
-        """What is played in each of these groups. Of several groups, those that have none of the named tasks
-        and that of recordings are left out."""
+        """What is played in each of these groups; one that has none of the named tasks, and that of
+        recordings, is left out. `ExerciseError` for a task that is in none of them, `NotPlayedError` where
+        nothing is left."""
         suite = find_suite(self.suite, domain)
         row = agent_row(self.agent)
-        figures = self.model_dump(include={"episodes", "planners", "seed", "horizon_cap"})
-        if groups == [IMPORTED]:
-            raise NotPlayedError(f"the group '{IMPORTED}' is filled from recordings; it has no tasks to play")
-        if len(groups) == 1:
-            return {groups[0]: Exercise.of_group(domain, suite, groups[0], self.tasks, row, **figures)}
+        figures = self.model_dump(include={"episodes", "planners", "crossed", "seed", "horizon_cap"})
+        if strangers := sorted(set(self.tasks) - {task.id for task in suite.tasks}):
+            raise ExerciseError(f"the suite has no task {', '.join(strangers)}")
         named = {
             group: [task.id for task in suite.tasks if task.group == group and task.id in self.tasks]
             for group in groups
-            if group in suite.groups
+            if group != IMPORTED
         }
+        played = {group: own for group, own in named.items() if own or not self.tasks}
+        if not played and list(groups) == [IMPORTED]:
+            raise NotPlayedError(f"the group '{IMPORTED}' is filled from recordings; it has no tasks to play")
+        if not played:
+            raise NotPlayedError(f"none of {', '.join(self.tasks)} is in {', '.join(groups)}")
         return {
             group: Exercise.of_group(domain, suite, group, own, row, **figures)
-            for group, own in named.items()
-            if own or not self.tasks
+            for group, own in played.items()
         }
 
 

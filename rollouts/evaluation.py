@@ -29,7 +29,7 @@ FROZEN: Final = "frozen"
 EMPTY: Final = "empty"
 NOBODY: Final = "empty-store"
 """The build that the empty store's episodes are filed under."""
-ALL: Final = "all, weighted by tasks"
+ALL: Final = "all (weighted)"
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from rollouts.rounds import Crew, crew_of
 from rollouts.seeds import evaluation_seeds, training_seeds
 from warehouse.domains import Domain
 from warehouse.entries import Entry
+from warehouse.ids import derive_id
 from warehouse.tasks import Suite, Task
 
 WORLD: Final = "techtree"
@@ -39,7 +40,8 @@ class Exercise:
     """Tasks of one group, how often and by whom they are played.
 
     `episodes` are worlds per task. Training gives each world to one planner seed in turn, evaluation crosses
-    worlds and planner seeds. `horizon_cap` shortens the tasks' horizons, for small runs.
+    worlds and planner seeds, or takes turns as well where it is not `crossed`. `horizon_cap` shortens the
+    tasks' horizons, for small runs.
     """
 
     domain: Domain
@@ -48,6 +50,7 @@ class Exercise:
     row: AgentRow
     episodes: int = 3
     planners: int = 1
+    crossed: bool = True
     seed: int = 0
     horizon_cap: int | None = None
 
@@ -59,7 +62,7 @@ class Exercise:
         group: str,
         named: Sequence[str],
         row: AgentRow,
-        **figures: int | None,
+        **figures: int | bool | None,
     ) -> Self:
         """The group's tasks, or those of them that are named. `ExerciseError` for one that is not its own,
         and for an agent that wants another snapshot than is published."""
@@ -79,9 +82,11 @@ class Exercise:
     def training(self, build: str, snapshot_id: str | None) -> list[EpisodeSpec]:
         """The episodes of a build, with the knowledge of the snapshot."""
         return [
-            self._spec(build, task, world_seed, number % self.planners, snapshot_id)
+            self._spec(build, task, world_seed, planner_seed, snapshot_id)
             for task in self.tasks
-            for number, world_seed in enumerate(training_seeds(self.seed, build, task.id, self.episodes))
+            for world_seed, planner_seed in self._in_turn(
+                training_seeds(self.seed, build, task.id, self.episodes), [build, task.id]
+            )
         ]
 
     def evaluation(self, build: str, snapshot_id: str | None) -> list[EpisodeSpec]:
@@ -89,10 +94,20 @@ class Exercise:
         return [
             self._spec(build, task, world_seed, planner_seed, snapshot_id)
             for task in self.tasks
-            for world_seed, planner_seed in product(
-                evaluation_seeds(self.seed, task.id, self.episodes), range(self.planners)
-            )
+            for world_seed, planner_seed in self._asked(task)
         ]
+
+    def _asked(self, task: Task) -> list[tuple[int, int]]:
+        worlds = evaluation_seeds(self.seed, task.id, self.episodes)
+        if self.crossed:
+            return list(product(worlds, range(self.planners)))
+        return self._in_turn(worlds, [task.id])
+
+    def _in_turn(self, worlds: Sequence[int], of: list[str]) -> list[tuple[int, int]]:
+        """(world, planner seed), one planner after the other. Who begins is drawn: with fewer worlds than
+        planners, all of them have their turn over the tasks."""
+        first = int(derive_id("first planner", of), 16)
+        return [(world, (first + number) % self.planners) for number, world in enumerate(worlds)]
 
     def crew(self, entries: Iterable[Entry]) -> Crew:
         """Agents that know these entries."""

@@ -113,6 +113,38 @@ def ingest(
 
 
 @app.command()
+def loop(
+    builds: Annotated[int, typer.Option(min=1, max=99, help="how often to play and learn")] = 3,
+    episodes: Annotated[int, typer.Option(min=1, help="training worlds per task and build")] = 1,
+    worlds: Annotated[int, typer.Option(min=1, help="evaluation worlds per task")] = 3,
+    planners: Annotated[int, typer.Option(min=1, help="planner seeds that take turns")] = 3,
+    group: Groups = None,
+    suite: SuiteName = DEFAULT_SUITE,
+    task: Tasks = None,
+    agent: Agent = "full",
+    workers: Workers = 2,
+    horizon_cap: Cap = None,
+    seed: WorldSeed = 0,
+) -> None:
+    """The closed loop: play, learn, play with what was learned, and show what the knowledge is worth.
+
+    Each build plays the suite with the snapshot of the build before. Then the empty store and every snapshot
+    are evaluated in the same worlds, which nothing was learnt in, and a report is written. Run it again after
+    it was stopped and it goes on where it was.
+
+    Examples:
+
+    * `mineevolve loop`
+    * `mineevolve loop --builds 2 --group wooden --group stone --worlds 5`
+    """
+    from pipeline.command.loop import loop as closed_loop
+
+    options = {"suite": suite, "tasks": task or [], "episodes": episodes, "planners": planners}
+    options |= {"agent": agent, "workers": workers, "horizon_cap": horizon_cap, "seed": seed}
+    closed_loop(builds, group or [], worlds, options)
+
+
+@app.command()
 def train(
     build: Build = None,
     group: Groups = None,

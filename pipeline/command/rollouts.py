@@ -23,8 +23,8 @@ def train(named: str | None, groups: Sequence[str], options: dict[str, Any]) -> 
     from rollouts.exercise import STAND_INS
     from rollouts.lineage import TRAINING, episodes_of
 
-    with _told():
-        _with_progress(partial(launch.train_build, settings, build, groups or suite.groups, config))
+    with told():
+        with_progress(partial(launch.train_build, settings, build, groups or suite.groups, config))
         with err.status(f"build {build}: learning"):
             launch.learn_from_rollouts(settings, build)
         with err.status("publishing analysis.duckdb"):
@@ -62,13 +62,9 @@ def evaluate(named: str | None, groups: Sequence[str], options: dict[str, Any]) 
     from rollouts.exercise import STAND_INS
 
     chosen = list(groups or suite.groups)
-    with _told():
-        _with_progress(partial(launch.evaluate_snapshot, settings, build, chosen, config))
-    only = set(options["tasks"])
-    tasks = {
-        group: sum(task.group == group and (not only or task.id in only) for task in suite.tasks)
-        for group in chosen
-    }
+    with told():
+        with_progress(partial(launch.evaluate_snapshot, settings, build, chosen, config))
+    tasks = task_counts(suite, chosen, options["tasks"])
     shown = comparison(settings.home, build, tasks)
     figures = ["group", "tasks", "pairs", "empty", "empty_low", "empty_high"]
     figures += ["frozen", "frozen_low", "frozen_high"]
@@ -83,12 +79,22 @@ def _begin(
 ) -> tuple[Settings, str, "Suite", dict[str, Any]]:
     """What both commands need; a wrong name ends the command before anything is started."""
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
+    settings = Settings()
+    build = chosen_build(named, settings)
+    if options["tasks"] and len(groups) != 1:
+        raise fail("--task chooses among the tasks of one group: name it with --group", MISUSED)
+    suite, config = chosen_exercise(settings, groups, options)
+    return settings, build, suite, config
+
+
+def chosen_exercise(
+    settings: Settings, groups: Sequence[str], options: dict[str, Any]
+) -> tuple["Suite", dict[str, Any]]:
+    """The suite and the ExerciseConfig that options ask for; a wrong name ends the command."""
     from rollouts.agent import AgentFileError, agent_row
     from warehouse.domains import load_domain
     from warehouse.suites import SuiteNotFoundError, find_suite
 
-    settings = Settings()
-    build = chosen_build(named, settings)
     with explained(OSError, ValueError, SuiteNotFoundError, AgentFileError, code=MISUSED):
         suite = find_suite(options["suite"], load_domain(settings.domain))
         agent_row(options["agent"])
@@ -97,13 +103,19 @@ def _begin(
     known = {task.id for task in suite.tasks if not groups or task.group in groups}
     if strangers := sorted(set(options["tasks"]) - known):
         raise fail(f"the chosen groups have no task {', '.join(strangers)}", MISUSED)
-    if options["tasks"] and len(groups or suite.groups) > 1:
-        raise fail("--task chooses among the tasks of one group: name it with --group", MISUSED)
-    config = {key: value for key, value in options.items() if value is not None}
-    return settings, build, suite, config
+    return suite, {key: value for key, value in options.items() if value is not None}
 
 
-def _with_progress(job: Callable[[], object]) -> None:
+def task_counts(suite: "Suite", groups: Sequence[str], named: Sequence[str]) -> dict[str, int]:
+    """How many tasks of each group are played, where only the named ones are, if any."""
+    return {
+        group: sum(task.group == group and (not named or task.id in named) for task in suite.tasks)
+        for group in groups
+    }
+
+
+def with_progress(job: Callable[[], object]) -> None:
+    """Runs a job whose bars go to the terminal."""
     from rollouts.progress import progress_on
 
     with progress_on(own_terminal()):
@@ -111,7 +123,7 @@ def _with_progress(job: Callable[[], object]) -> None:
 
 
 @contextmanager
-def _told() -> "Iterator[None]":
+def told() -> "Iterator[None]":
     """A job's failure, as one line; what nobody expected with its traceback."""
     from pipeline import launch
 
