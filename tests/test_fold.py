@@ -88,10 +88,15 @@ def _supported(candidate: Candidate, cited: list[Support], old: Entry | None, bu
     )
 
 
-def cited(build: str, attempt: int, count: int) -> tuple[str, ...]:
-    """The feedback of one attempt of each of the first episodes of `make_traces(build, …)`."""
+def attempted(build: str, attempt: int, count: int) -> list[tuple[str, str]]:
+    """(feedback, episode) of one attempt of each of the first episodes of `make_traces(build, …)`."""
     rows = make_feedback(make_traces(build, count)).filter(attempt=attempt)
-    return tuple(sorted(rows["feedback_id"]))
+    return sorted(rows.select("feedback_id", "episode_id").iter_rows())
+
+
+def cited(build: str, attempt: int, count: int) -> tuple[str, ...]:
+    """The feedback of one attempt of each of those episodes."""
+    return tuple(feedback for feedback, _ in attempted(build, attempt, count))
 
 
 def make_home(home: Path) -> Path:
@@ -105,10 +110,9 @@ def make_home(home: Path) -> Path:
             skill(build, target="vibranium_pickaxe", support=("f" * 20,)),
         ]
         log.append(home, "candidates", build, log.candidate_rows(proposed))
-    used = cited("b2", 0, 2)
     uses = [
-        Usage(entry_id=skill("b1").entry_id, feedback_id=one, episode_id=one, won=won)
-        for one, won in zip(used, (True, None), strict=True)
+        Usage(entry_id=skill("b1").entry_id, feedback_id=feedback, episode_id=episode, won=won)
+        for (feedback, episode), won in zip(attempted("b2", 0, 2), (True, None), strict=True)
     ]
     log.append(home, "usage", "b2", log.usage_rows("b2", uses))
     log.append(home, "answers", "b1", answers("b1"))

@@ -70,7 +70,7 @@ COMMENT ON COLUMN knowledge_support.entry_id IS 'The entry';
 COMMENT ON COLUMN knowledge_support.feedback_id IS 'The feedback';
 COMMENT ON COLUMN knowledge_support.episode_id IS 'The episode of that feedback';
 
-COMMENT ON TABLE knowledge_usage IS 'One row per use of an entry in an attempt';
+COMMENT ON TABLE knowledge_usage IS 'One row per use of an entry in an attempt of an episode that there is';
 COMMENT ON COLUMN knowledge_usage.build IS 'The build of the episode';
 COMMENT ON COLUMN knowledge_usage.entry_id IS 'The entry';
 COMMENT ON COLUMN knowledge_usage.feedback_id IS 'The feedback on the attempt that it was used in';
@@ -98,12 +98,14 @@ COMMENT ON COLUMN model_calls.tokens_out IS 'Tokens of the answer';
 COMMENT ON TABLE builds IS 'One row per folded build';
 COMMENT ON COLUMN builds.build IS 'The build';
 COMMENT ON COLUMN builds.snapshot_id IS 'The snapshot that its knowledge freezes to';
+COMMENT ON COLUMN builds.uncurated_snapshot_id IS 'The snapshot that its candidates freeze to as they came; null if folded before there were such';
 
 COMMENT ON TABLE snapshots IS 'One row per snapshot of a folded build, and per published one on the disk';
 COMMENT ON COLUMN snapshots.snapshot_id IS 'Hash over its entries';
 COMMENT ON COLUMN snapshots.entries IS 'Entries in it';
 COMMENT ON COLUMN snapshots.skills IS 'Skills among them';
 COMMENT ON COLUMN snapshots.remedies IS 'Remedies among them';
+COMMENT ON COLUMN snapshots.curated IS 'Did Curator accept them; false where they are all candidates as they came';
 
 COMMENT ON TABLE snapshot_entries IS 'One row per entry of a snapshot, with what was frozen';
 COMMENT ON COLUMN snapshot_entries.snapshot_id IS 'The snapshot';
