@@ -233,6 +233,41 @@ def test_new_traces_of_a_build_replace_the_old_ones(home: Path) -> None:
         assert_frame_equal(frame, folded[name])
 
 
+def test_a_use_counts_only_while_its_episode_is_there(
+    home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Playing a build in another way replaces its episodes; the log keeps the uses of those before."""
+    rebuild(home, curate)
+    fresh = tmp_path_factory.mktemp("fresh")
+    for kept in ("b1", "b2"):
+        store_source(fresh, kept, "voyage", make_traces(kept, 20 if kept == "b1" else 3))
+        rows = log.read(home, "candidates", [kept])
+        log.append(fresh, "candidates", kept, rows)
+    store_source(home, "b2", "voyage", make_traces("b2", 3))
+    gone = {episode for _, episode in attempted("b2", 0, 6)} - {
+        episode for _, episode in attempted("b2", 0, 3)
+    }
+    lost = [
+        Usage(entry_id=skill("b1").entry_id, feedback_id=one, episode_id=one, won=False)
+        for one in sorted(gone)
+    ]
+    log.append(home, "usage", "b2", log.usage_rows("b2", lost))
+    log.append(
+        fresh, "usage", "b2", log.read(home, "usage").filter(~pl.col("episode_id").is_in(sorted(gone)))
+    )
+
+    assert fold_build(home, "b2", curate).snapshot_ids["b2"] == rebuild(fresh, curate).snapshot_ids["b2"]
+
+    assert_frame_equal(tables(home, "knowledge")["knowledge"], tables(fresh, "knowledge")["knowledge"])
+    counted = tables(home, "knowledge_usage")["knowledge_usage"]
+    assert set(counted["episode_id"]) & gone == set()
+    assert counted.height == log.read(fresh, "usage").height < log.read(home, "usage").height
+    folded = tables(home)
+    rebuild(home, curate)
+    for name, frame in tables(home).items():
+        assert_frame_equal(frame, folded[name])
+
+
 def test_the_store_after_each_build_is_kept(home: Path) -> None:
     report = rebuild(home, curate)
 
