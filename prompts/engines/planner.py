@@ -170,6 +170,12 @@ class _Draft:
                 self._chain.have(target)
             except NoWayError:
                 self._chain.try_directly(target)
+        for offer in facts.trades.get(target, ())[:1]:
+            for item, number in offer.price:
+                try:
+                    self._chain.acquire(item, number * goal.count)
+                except NoWayError:
+                    self._chain.try_directly(item)
         if place in facts.stations:
             self._chain.append(
                 Step(kind="move", target=place, checks=(Check(type="station_near", name=place),))
