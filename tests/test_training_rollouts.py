@@ -182,7 +182,7 @@ def test_evaluation_plays_the_agents_own_sort_of_snapshot(trained: Path, tmp_pat
     shutil.copytree(trained / "snapshots", home / "snapshots")
     chosen = config(tmp_path, tasks=["table"], episodes=1, horizon_cap=100)
     for agent in ("no_curation", "full"):
-        launch.evaluate_snapshot(Settings(data=home), "0002", GROUP, chosen | {"agent": agent})
+        launch.evaluate_snapshot(Settings(data=home), "0002", [GROUP], chosen | {"agent": agent})
         frozen = episodes_of(evaluation_home(home), "0002", GROUP, FROZEN)
         wanted = published_snapshot(home, "0002", curated=agent == "full")
         assert frozen["snapshot_id"].unique().to_list() == [wanted]
