@@ -16,7 +16,7 @@ from tests.test_log import remedy, skill
 from tests.test_trace_store import make_feedback, make_traces, store_source
 from warehouse import log
 from warehouse.database import WAREHOUSE, fetch, writer
-from warehouse.entries import Decision, Entry, Reason, Support, Usage
+from warehouse.entries import Decision, Entry, Reason, Review, Support, TryOut, Usage
 from warehouse.fold import (
     CurateBuild,
     Evidence,
@@ -264,6 +264,39 @@ def test_a_use_counts_only_while_its_episode_is_there(
     assert counted.height == log.read(fresh, "usage").height < log.read(home, "usage").height
     folded = tables(home)
     rebuild(home, curate)
+    for name, frame in tables(home).items():
+        assert_frame_equal(frame, folded[name])
+
+
+def test_reviews_reach_curation_of_their_build_and_the_warehouse(home: Path) -> None:
+    """They are written between two passes: folding the build again reads them, and so does a rebuild."""
+    proposed = log.candidates_of(log.read(home, "candidates", ["b2"]))[0]
+    verdict = Review(
+        candidate_id=proposed.candidate_id,
+        entry_id=proposed.entry_id,
+        verdict="rejected",
+        reason="no",
+        request_id="r",
+        model="m",
+        template="curator_v1",
+    )
+    tried = TryOut(entry_id=proposed.entry_id, situation="s", world_seed=2, arm="with", success=True, ticks=9)
+    rebuild(home, curate)
+    log.append(home, "reviews", "b2", log.review_rows("b2", [verdict]))
+    log.append(home, "tryouts", "b2", log.tryout_rows("b2", [tried]))
+    seen = {}
+
+    def watch(evidence: Evidence, store: Mapping[str, Entry]) -> Curated:
+        seen[evidence.build] = evidence.reviews
+        return curate(evidence, store)
+
+    report = fold_build(home, "b2", watch)
+
+    assert seen == {"b2": (verdict,)}
+    assert (report.rows["reviews"], report.rows["tryouts"]) == (1, 1)
+    folded = tables(home)
+    rebuild(home, watch)
+    assert seen == {"b1": (), "b2": (verdict,)}
     for name, frame in tables(home).items():
         assert_frame_equal(frame, folded[name])
 

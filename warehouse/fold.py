@@ -31,7 +31,7 @@ from warehouse.database import (
     writer,
 )
 from warehouse.domains import Domain
-from warehouse.entries import Decision, Entry, Usage
+from warehouse.entries import Decision, Entry, Review, Usage
 from warehouse.facts import facts_from
 from warehouse.knowledge import Candidate
 from warehouse.records import from_rows
@@ -61,7 +61,13 @@ LOADED: Final = (
     "data_quality",
 )
 _WITH_ORIGIN: Final = ("episodes", "quarantine")
-_LOG_TABLES: Final = {"candidates": "candidates", "usage": "knowledge_usage", "answers": "model_calls"}
+_LOG_TABLES: Final = {
+    "candidates": "candidates",
+    "usage": "knowledge_usage",
+    "answers": "model_calls",
+    "reviews": "reviews",
+    "tryouts": "tryouts",
+}
 _DECISION_COLUMNS: Final = pl.Schema(
     {
         **dict.fromkeys(("decision_id", "build", "candidate_id", "entry_id", "verdict"), pl.String()),
@@ -78,11 +84,12 @@ class StaleFeedbackError(RuntimeError):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What curation of one build may read: its candidates, and the outcomes of use, trajectories and feedback
-    of this build and of those before it."""
+    """What curation of one build may read: its candidates with the reviews of them, and the outcomes of use,
+    trajectories and feedback of this build and of those before it."""
 
     build: str
     candidates: tuple[Candidate, ...]
+    reviews: tuple[Review, ...]
     usage: tuple[Usage, ...]
     episodes: pl.DataFrame
     attempts: pl.DataFrame
@@ -130,7 +137,7 @@ def curator(domain: Domain, settings: CuratorSettings) -> CurateBuild:
     def curate_build(evidence: Evidence, store: Mapping[str, Entry]) -> Curation:
         facts = facts_from(evidence.feedback, evidence.attempts, evidence.events, evidence.episodes)
         ours = replace(settings, build=evidence.build)
-        return curate(evidence.candidates, facts, store, evidence.usage, domain, ours)
+        return curate(evidence.candidates, facts, store, evidence.usage, domain, ours, evidence.reviews)
 
     return curate_build
 
@@ -218,6 +225,7 @@ def _curate(
 ) -> Iterable[_CuratedBuild]:
     traces, feedback = trace_store(home), feedback_store(home)
     candidates, usage = log.read(home, "candidates", builds), log.read(home, "usage", builds)
+    reviews = log.read(home, "reviews", builds)
     frames = {name: from_rows(name, []) for name in ("episodes", "attempts", "events", "feedback")}
     for build in builds:
         for name, so_far in frames.items():
@@ -228,6 +236,7 @@ def _curate(
         evidence = Evidence(
             build,
             tuple(log.candidates_of(candidates.filter(pl.col("build") == build))),
+            tuple(log.reviews_of(reviews.filter(pl.col("build") == build))),
             tuple(log.usage_of(_held(usage.filter(pl.col("build") <= build), frames["episodes"]))),
             **frames,
         )

@@ -77,6 +77,25 @@ COMMENT ON COLUMN knowledge_usage.feedback_id IS 'The feedback on the attempt th
 COMMENT ON COLUMN knowledge_usage.episode_id IS 'The episode';
 COMMENT ON COLUMN knowledge_usage.won IS 'Did the attempt succeed; null when undecided';
 
+COMMENT ON TABLE reviews IS 'One row per verdict of a reviewer on a candidate that had passed the checks';
+COMMENT ON COLUMN reviews.build IS 'The build of the candidate';
+COMMENT ON COLUMN reviews.candidate_id IS 'The candidate';
+COMMENT ON COLUMN reviews.entry_id IS 'The entry that it proposes';
+COMMENT ON COLUMN reviews.verdict IS 'accepted or rejected; one rejection is enough, and none lets in what the checks refused';
+COMMENT ON COLUMN reviews.reason IS 'Why, in the reviewer''s words';
+COMMENT ON COLUMN reviews.request_id IS 'The question, as in model_calls';
+COMMENT ON COLUMN reviews.model IS 'Who was asked';
+COMMENT ON COLUMN reviews.template IS 'Name and version of the prompt''s template';
+
+COMMENT ON TABLE tryouts IS 'One row per entry, situation, world and arm that it was tried out in';
+COMMENT ON COLUMN tryouts.build IS 'The build that the try-out was made for';
+COMMENT ON COLUMN tryouts.entry_id IS 'The entry';
+COMMENT ON COLUMN tryouts.situation IS 'What it started from';
+COMMENT ON COLUMN tryouts.world_seed IS 'Seed of the world, one of training';
+COMMENT ON COLUMN tryouts.arm IS 'with or without the entry';
+COMMENT ON COLUMN tryouts.success IS 'Did it succeed; null when undecided';
+COMMENT ON COLUMN tryouts.ticks IS 'Game ticks that it took';
+
 COMMENT ON TABLE model_calls IS 'One row per question to a language model with its answer; times and costs are not here';
 COMMENT ON COLUMN model_calls.answer_id IS 'Derived from question, model and answer';
 COMMENT ON COLUMN model_calls.build IS 'The build that it was asked for';
