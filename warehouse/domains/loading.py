@@ -196,13 +196,18 @@ class _Reader:
         return drops, rare, {entity: float(row["effort"]) for entity, row in sorted(table.items())}
 
     def _trades(self) -> dict[str, tuple[Trade, ...]]:
-        """creature -> offers; an offer gives one sort of item."""
+        """creature -> offers."""
         table = self._toml("trades")
         self._check("trades.toml", table, self._entities)
         trades: dict[str, tuple[Trade, ...]] = {}
         for creature, rows in sorted(table.items()):
             for row in rows:
                 self._check("trades.toml", {**row["takes"], **row["gives"]}, self._items)
+                if len(row["gives"]) != 1 or not row["takes"]:
+                    raise ValueError(
+                        f"{self._folder.name}/trades.toml: an offer of {creature} takes something and gives one "
+                        "sort of item"
+                    )
                 ((item, count),) = row["gives"].items()
                 offer = Trade(item, count, tuple(row["takes"].items()))
                 trades[creature] = (*trades.get(creature, ()), offer)
