@@ -205,8 +205,8 @@ class _Reader:
                 self._check("trades.toml", {**row["takes"], **row["gives"]}, self._items)
                 if len(row["gives"]) != 1 or not row["takes"]:
                     raise ValueError(
-                        f"{self._folder.name}/trades.toml: an offer of {creature} takes something and gives one "
-                        "sort of item"
+                        f"{self._folder.name}/trades.toml: an offer of {creature} takes something and gives "
+                        "one sort of item"
                     )
                 ((item, count),) = row["gives"].items()
                 offer = Trade(item, count, tuple(row["takes"].items()))
