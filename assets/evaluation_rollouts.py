@@ -33,8 +33,9 @@ def evaluation_rollouts(
 ) -> dg.MaterializeResult[Any]:
     for build, groups in groups_by_build(context).items():
         exercises = config.exercises(home.domain, groups)
-        snapshot = published(home.root, build, "to be evaluated")
-        with hands(home.domain, next(iter(exercises.values())).row, config.workers) as backend:
+        row = next(iter(exercises.values())).row
+        snapshot = published(home.root, build, "to be evaluated", row.curation)
+        with hands(home.domain, row, config.workers) as backend:
             evaluated = evaluate(home.root, build, snapshot, exercises, backend)
         for group, arms in evaluated.items():
             context.add_asset_metadata(

@@ -34,7 +34,8 @@ def training_rollouts(
 ) -> dg.MaterializeResult[Any]:
     for build, groups in groups_by_build(context).items():
         exercises = config.exercises(home.domain, groups)
-        snapshot = previous_snapshot(home.root, build)
+        any_of_them = next(iter(exercises.values()))
+        snapshot = previous_snapshot(home.root, build, any_of_them.row.curation)
         if snapshot is None:
             context.log.info(f"build {build} is the first: it starts without any knowledge")
         snapshot_id = snapshot.snapshot_id if snapshot else None
@@ -43,7 +44,6 @@ def training_rollouts(
             for group, exercise in exercises.items()
         }
         found_whole = {group: len(batch.shards) - len(batch.missing()) for group, batch in batches.items()}
-        any_of_them = next(iter(exercises.values()))
         with hands(home.domain, any_of_them.row, config.workers) as backend:
             crew = any_of_them.crew(snapshot.entries if snapshot else ())
             roll_out(list(batches.values()), backend, crew, f"build {build}, {', '.join(exercises)}")
@@ -56,23 +56,18 @@ def training_rollouts(
                     "shards found whole": found_whole[group],
                     "agent": exercise.row.name,
                     "configuration": exercise.config_hash,
-                    **_logged(context, home, build, group),
+                    **_logged(home, build, group),
                 },
                 partition_key=key_of(build, group),
             )
     return dg.MaterializeResult(metadata={"note": STAND_INS})
 
 
-def _logged(context: dg.AssetExecutionContext, home: DataHome, build: str, group: str) -> dict[str, Any]:
+def _logged(home: DataHome, build: str, group: str) -> dict[str, Any]:
     """Logs how knowledge fared in a group; what a person wants to know of its episodes."""
     usage = usage_of(home.root, home.domain, build, group, TRAINING)
     log.append(home.root, "usage", build, log.usage_rows(build, usage))
     episodes = episodes_of(home.root, build, group, TRAINING)
-    if replaced := _uses_of_replaced_episodes(home, build):
-        context.log.warning(
-            f"build {build} was played before in another way: {replaced} uses of knowledge in the log are of "
-            "episodes that it no longer has, and they still count. Play it as a new build to leave them out."
-        )
     return {
         "dagster/row_count": episodes.height,
         "success": str(success_rate(episodes)),
@@ -81,11 +76,12 @@ def _logged(context: dg.AssetExecutionContext, home: DataHome, build: str, group
         ),
         "end reasons": metadata.table(end_reasons(episodes)),
         "uses of knowledge": len(usage),
-        "uses in replaced episodes": replaced,
+        "uses in replaced episodes, which do not count": _uses_of_replaced_episodes(home, build),
     }
 
 
 def _uses_of_replaced_episodes(home: DataHome, build: str) -> int:
-    """The log only grows: how many uses it has of episodes that a later run of the build replaced."""
+    """The log only grows: how many uses it has of episodes that a later run of the build replaced. The fold
+    leaves them out."""
     held = trace_store(home.root).scan("episodes", [build]).select("episode_id").collect()
     return log.read(home.root, "usage", [build]).join(held, on="episode_id", how="anti").height

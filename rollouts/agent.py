@@ -17,6 +17,7 @@ from prompts.planning import Goal
 from prompts.tokens import TokenCounter
 from rollouts.adaptor import Adaptor
 from rollouts.budget import CallBudget
+from rollouts.goal_alone import goal_as_plan
 from rollouts.planner import Asked, Moment, Outcome, Plan, Planner, PlanningFailure, Recall, Retry
 from rollouts.protocols import EpisodeSpec
 from rollouts.sightings import Row
@@ -32,7 +33,8 @@ AGENTS: Final = Path(__file__).with_name("agents.toml")
 FULL: Final = "full"
 """the row that gives what another leaves out"""
 
-Feedback = Literal["typed", "binary", "none"]
+Planning = Literal["model", "none"]
+Feedback = Literal["typed", "text", "binary", "none"]
 Knowledge = Literal["skills", "remedies", "both", "none"]
 Memory = Literal["episode", "none"]
 
@@ -48,8 +50,12 @@ class AgentRow(BaseModel):
 
     name: str
     doc: str = Field(min_length=1, description="what the row is for, in a sentence")
+    planning: Planning = Field(
+        description="whether a model breaks the goal into subgoals, or the goal is the only subgoal"
+    )
     feedback: Feedback = Field(
-        description="what the agent is told of an attempt: e of eq. 1, y alone, or nothing"
+        description="what the agent is told of an attempt: e of eq. 1, y with the evidence in words, y "
+        "alone, or nothing"
     )
     knowledge: Knowledge = Field(description="kinds of entry that are retrieved from the snapshot")
     curation: bool = Field(description="whether its snapshot holds what Curator accepted, or every candidate")
@@ -63,6 +69,8 @@ class AgentRow(BaseModel):
     def _repairs_from_feedback(self) -> "AgentRow":
         if self.repair and self.feedback == "none":
             raise ValueError("repair: true needs feedback: an agent that is told nothing cannot know when")
+        if self.planning == "none" and (self.repair or self.knowledge != "none"):
+            raise ValueError('planning: none asks nobody, and so needs repair = false and knowledge = "none"')
         return self
 
     @property
@@ -210,8 +218,12 @@ class ComposedAgent:
         return self._parts.row.repair
 
     def plan(self, situation: Situation) -> Thought:
-        """See `Agent`."""
-        planner = self._parts.planner
+        """See `Agent`. Without planning nothing is asked, and no call is spent."""
+        row, planner = self._parts.row, self._parts.planner
+        if row.planning == "none":
+            domain, given = self._parts.domain, situation
+            plan = goal_as_plan(given.episode_id, given.spec, given.task, domain, row.executor)
+            return Conclusion(plan, situation.budget)
         return (yield from _asked(planner.request(self._moment(situation)), planner.read))
 
     def repair(self, situation: Situation) -> Thought:
@@ -269,8 +281,14 @@ def _success_alone(fact: FeedbackFact) -> FeedbackFact:
     )
 
 
+def _words_alone(fact: FeedbackFact) -> FeedbackFact:
+    """As `_success_alone`, with a sentence of what shows how it went, and no field that could be matched."""
+    return replace(_success_alone(fact), evidence=fact.evidence)
+
+
 _TOLD: Final[Mapping[Feedback, Callable[[FeedbackFact], FeedbackFact | None]]] = {
     "typed": lambda fact: fact,
+    "text": _words_alone,
     "binary": _success_alone,
     "none": lambda fact: None,
 }

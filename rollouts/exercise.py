@@ -64,19 +64,13 @@ class Exercise:
         row: AgentRow,
         **figures: int | bool | None,
     ) -> Self:
-        """The group's tasks, or those of them that are named. `ExerciseError` for one that is not its own,
-        and for an agent that wants another snapshot than is published."""
+        """The group's tasks, or those of them that are named. `ExerciseError` for one that is not its own."""
         own = {task.id: task for task in suite.tasks if task.group == group}
         if strangers := sorted(set(named) - set(own)):
             raise ExerciseError(f"group {group} has no task {', '.join(strangers)}; it has: {', '.join(own)}")
         tasks = tuple(task for task in own.values() if not named or task.id in named)
         if not tasks:
             raise ExerciseError(f"the suite has no group {group}; it has: {', '.join(suite.groups)}")
-        if not row.curation:
-            raise ExerciseError(
-                f"agent {row.name} plays with every candidate, and only snapshots of what Curator accepted "
-                "are published"
-            )
         return cls(domain, suite, tasks, row, **figures)  # type: ignore[arg-type]
 
     def training(self, build: str, snapshot_id: str | None) -> list[EpisodeSpec]:

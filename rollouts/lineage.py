@@ -23,8 +23,9 @@ class NoSnapshotError(ValueError):
     """A build has to publish a snapshot first; the text names the command."""
 
 
-def previous_snapshot(home: Path, build: str) -> Snapshot | None:
-    """What the build before this one published; None where this is the first.
+def previous_snapshot(home: Path, build: str, curated: bool = True) -> Snapshot | None:
+    """What the build before this one published, of what Curator accepted or of all candidates; None where
+    this is the first.
 
     `NoSnapshotError` where there is a build before it that has published nothing: skipping it would hide that
     its knowledge is missing.
@@ -33,15 +34,17 @@ def previous_snapshot(home: Path, build: str) -> Snapshot | None:
     pointers = (path.stem for path in (home / "snapshots" / "builds").glob("*.json"))
     held = {each for each in store.builds() if store.sources(each)}
     earlier = sorted(each for each in held.union(pointers) if each < build)
-    return published(home, earlier[-1], f"before build {build} can begin") if earlier else None
+    return published(home, earlier[-1], f"before build {build} can begin", curated) if earlier else None
 
 
-def published(home: Path, build: str, wanted: str) -> Snapshot:
-    """The snapshot that a build published. `NoSnapshotError` says what to run where it published none."""
-    snapshot_id = published_snapshot(home, build)
+def published(home: Path, build: str, wanted: str, curated: bool = True) -> Snapshot:
+    """The snapshot that a build published, of what Curator accepted or of all candidates. `NoSnapshotError`
+    says what to run where it published none."""
+    snapshot_id = published_snapshot(home, build, curated)
     if snapshot_id is None:
+        sort = "snapshot" if curated else "uncurated snapshot"
         raise NoSnapshotError(
-            f"build {build} has published no snapshot, and needs one {wanted}: run `{_command(home, build)}`"
+            f"build {build} has published no {sort}, and needs one {wanted}: run `{_command(home, build)}`"
         )
     return load_snapshot(home / "snapshots" / snapshot_id)
 

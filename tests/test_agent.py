@@ -1,5 +1,6 @@
 """Agents as rows: what a file may say, and what a part that is switched off changes."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,7 @@ def write(tmp_path: Path, text: str) -> Path:
 FULL = """
 [full]
 doc = "All."
+planning = "model"
 feedback = "typed"
 knowledge = "both"
 curation = true
@@ -54,18 +56,22 @@ def test_the_shipped_rows_are_one_change_away_from_the_full_method() -> None:
         changed = {
             key for key, value in row.model_dump(exclude={"name", "doc"}).items() if value != full[key]
         }
-        # Without feedback there is nothing to repair by, so that row has to change both.
-        assert len(changed) == {"full": 0, "no_feedback": 2}.get(name, 1), name
+        # Without feedback there is nothing to repair by, and who asks nobody has no use for any of it.
+        assert len(changed) == {"full": 0, "no_feedback": 2, "executor_only": 4}.get(name, 1), name
 
 
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ('feedback = "text"', "[odd] feedback: 'text' is none of typed, binary, none"),
+        ('feedback = "loud"', "[odd] feedback: 'loud' is none of typed, text, binary, none"),
         ('memory = "all"', "[odd] memory: 'all' is none of episode, none"),
         ('repair = "yes"', "[odd] repair: 'yes' is none of true, false"),
-        ('hands = "left"', "[odd] hands: no such key; there are: doc, feedback, knowledge, curation"),
+        (
+            'hands = "left"',
+            "[odd] hands: no such key; there are: doc, planning, feedback, knowledge, curation",
+        ),
         ('feedback = "none"', "[odd] repair: true needs feedback"),
+        ('planning = "none"', "[odd] planning: none asks nobody"),
     ],
 )
 def test_a_wrong_row_is_told_with_file_key_and_what_would_do(tmp_path: Path, row: str, words: str) -> None:
@@ -187,6 +193,42 @@ def test_binary_feedback_tells_success_alone_and_so_nothing_can_be_diagnosed(min
     assert row.y is False
     assert (row.failure_type, row.missing, row.causes, row.evidence, row.change) == (None, (), (), None, None)
     assert "oak_planks" not in asked[0].user
+
+
+def test_text_feedback_tells_the_evidence_as_a_sentence_and_no_type(minecraft: Domain) -> None:
+    asked, _ = requests_of(agent("text_feedback", minecraft).repair(situation(failure(0))))
+    assert [request.role for request in asked] == ["adaptor", "adaptor"]
+    shown = asked[0].situation
+    assert isinstance(shown, RepairSituation)
+    (row,) = shown.recent
+    assert (row.y, row.evidence) == (False, "not enough")
+    assert (row.failure_type, row.missing, row.causes, row.progress) == (None, (), (), None)
+    assert "not enough" in asked[0].user
+    assert "MISSING_INGREDIENT" not in asked[0].user
+
+
+@pytest.mark.parametrize(
+    ("words", "targets", "kind", "target"),
+    [
+        ("Chop an oak log from a tree", ("oak_log",), "mine", "oak_log"),
+        ("Kill a cow to obtain leather", ("leather",), "combat", "cow"),
+        ("Smelt iron ore into iron ingot", ("iron_ingot",), "smelt", "iron_ingot"),
+        ("Dig down and mine a diamond", ("diamond",), "mine", "diamond"),
+        ("Upgrade a wooden pickaxe to a stone pickaxe", ("stone_pickaxe",), "craft", "stone_pickaxe"),
+    ],
+)
+def test_without_planning_the_goal_is_the_only_subgoal_and_has_all_the_time(
+    minecraft: Domain, words: str, targets: tuple[str, ...], kind: str, target: str
+) -> None:
+    wanted = task().model_copy(update={"instruction": words, "any_of": targets, "count": 2})
+    begun = replace(situation(), task=wanted, spec=spec(horizon=1200))
+    asked, conclusion = requests_of(agent("executor_only", minecraft).plan(begun))
+    assert asked == []
+    assert isinstance(conclusion.plan, Plan)
+    (only,) = conclusion.plan.subgoals
+    assert (only.kind, only.target, only.count, only.timeout_s) == (kind, target, 2, 60.0)
+    assert (only.condition, only.checks[0].name, only.checks[0].value) == (words, targets[0], 2.0)
+    assert conclusion.budget.used == 0
 
 
 def test_without_memory_a_repair_sees_the_failure_at_hand_alone(minecraft: Domain) -> None:

@@ -23,7 +23,7 @@ from tests.good_cases import (
 )
 from tests.mutators import MUTATORS, Mutator
 from warehouse.curator import Curation, CuratorSettings, curate
-from warehouse.entries import Usage
+from warehouse.entries import Review, Usage, Verdict
 from warehouse.facts import FeedbackFact
 from warehouse.ids import canonical_bytes, derive_id
 from warehouse.knowledge import Candidate, RemedyContent, Risk
@@ -67,6 +67,41 @@ def test_good_candidates_are_accepted(case: Case) -> None:
     episodes = len({known.episode_id for known in case.facts.values()})
     assert entry.support_episodes == episodes
     assert entry.confidence == pytest.approx((1 + episodes) / (2 + episodes), abs=1e-6)
+
+
+def review(case: Case, verdict: Verdict, model: str = "reviewer") -> Review:
+    return Review(
+        candidate_id=case.candidate.candidate_id,
+        entry_id=case.candidate.entry_id,
+        verdict=verdict,
+        reason="too narrow",
+        request_id="r",
+        model=model,
+        template="curator_v1",
+    )
+
+
+def test_one_review_that_refuses_is_enough_and_none_lets_in_what_the_checks_refused() -> None:
+    good, other = planks_skill("oak"), log_skill("birch")
+    bad = other.with_candidate(support=())
+    reviews = [review(good, "accepted"), review(good, "rejected", "second"), review(bad, "accepted")]
+
+    result = curate([good.candidate, bad.candidate], facts_of(good, bad), {}, [], DOMAIN, reviews=reviews)
+
+    reasons = {
+        one.candidate_id: [(reason.rule, reason.detail) for reason in one.reasons] for one in result.decisions
+    }
+    assert reasons[good.candidate.candidate_id] == [("review", "second: too narrow")]
+    assert [rule for rule, _ in reasons[bad.candidate.candidate_id]] == ["unsupported"]
+    assert result.store == {}
+    accepted = curate([good.candidate], good.facts, {}, [], DOMAIN, reviews=[review(good, "accepted")])
+    assert accepted == curate([good.candidate], good.facts, {}, [], DOMAIN)
+
+
+def test_a_refusal_by_the_checks_is_not_said_twice() -> None:
+    bad = planks_skill("oak").with_candidate(support=())
+    result = curate([bad.candidate], {}, {}, [], DOMAIN, reviews=[review(bad, "rejected")])
+    assert [reason.rule for reason in result.decisions[0].reasons] == ["unsupported"]
 
 
 @pytest.mark.parametrize("mutator", MUTATORS, ids=lambda mutator: mutator.name)

@@ -37,6 +37,8 @@ def test_an_unknown_domain_names_the_known_ones() -> None:
         ("drops.toml", 'vibranium_ore = ["stick"]'),
         ("drops.toml", 'stone = ["vibranium"]'),
         ("creatures.toml", "unicorn = { effort = 2 }"),
+        ("trades.toml", "[[unicorn]]\ntakes = { coal = 1 }\ngives = { stick = 1 }"),
+        ("trades.toml", "[[cow]]\ntakes = { vibranium = 1 }\ngives = { stick = 1 }"),
         ("foods.toml", "vibranium = 1"),
         ("smelting.toml", 'vibranium = ["stick"]'),
         ("smelting.toml", 'stick = ["#metals"]'),
@@ -47,6 +49,15 @@ def test_a_slip_in_a_table_is_refused_with_its_file(tmp_path: Path, file: str, l
     shutil.copytree(DATA, folder)
     (folder / file).write_text(f"[usual]\n{line}\n" if file == "drops.toml" else line, encoding="utf-8")
     with pytest.raises(ValueError, match=rf"minecraft/{file}: .*(vibranium|unicorn|metals)"):
+        read_folder(folder)
+
+
+@pytest.mark.parametrize("offer", ["takes = {}\ngives = { stick = 1 }", "takes = { coal = 1 }\ngives = {}"])
+def test_an_offer_for_nothing_or_of_nothing_is_refused(tmp_path: Path, offer: str) -> None:
+    folder = tmp_path / "minecraft"
+    shutil.copytree(DATA, folder)
+    (folder / "trades.toml").write_text(f"[[cow]]\n{offer}\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"minecraft/trades.toml: an offer of cow"):
         read_folder(folder)
 
 

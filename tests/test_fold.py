@@ -16,7 +16,7 @@ from tests.test_log import remedy, skill
 from tests.test_trace_store import make_feedback, make_traces, store_source
 from warehouse import log
 from warehouse.database import WAREHOUSE, fetch, writer
-from warehouse.entries import Decision, Entry, Reason, Support, Usage
+from warehouse.entries import Decision, Entry, Reason, Review, Support, TryOut, Usage
 from warehouse.fold import (
     CurateBuild,
     Evidence,
@@ -88,10 +88,15 @@ def _supported(candidate: Candidate, cited: list[Support], old: Entry | None, bu
     )
 
 
-def cited(build: str, attempt: int, count: int) -> tuple[str, ...]:
-    """The feedback of one attempt of each of the first episodes of `make_traces(build, …)`."""
+def attempted(build: str, attempt: int, count: int) -> list[tuple[str, str]]:
+    """(feedback, episode) of one attempt of each of the first episodes of `make_traces(build, …)`."""
     rows = make_feedback(make_traces(build, count)).filter(attempt=attempt)
-    return tuple(sorted(rows["feedback_id"]))
+    return sorted(rows.select("feedback_id", "episode_id").iter_rows())
+
+
+def cited(build: str, attempt: int, count: int) -> tuple[str, ...]:
+    """The feedback of one attempt of each of those episodes."""
+    return tuple(feedback for feedback, _ in attempted(build, attempt, count))
 
 
 def make_home(home: Path) -> Path:
@@ -105,10 +110,9 @@ def make_home(home: Path) -> Path:
             skill(build, target="vibranium_pickaxe", support=("f" * 20,)),
         ]
         log.append(home, "candidates", build, log.candidate_rows(proposed))
-    used = cited("b2", 0, 2)
     uses = [
-        Usage(entry_id=skill("b1").entry_id, feedback_id=one, episode_id=one, won=won)
-        for one, won in zip(used, (True, None), strict=True)
+        Usage(entry_id=skill("b1").entry_id, feedback_id=feedback, episode_id=episode, won=won)
+        for (feedback, episode), won in zip(attempted("b2", 0, 2), (True, None), strict=True)
     ]
     log.append(home, "usage", "b2", log.usage_rows("b2", uses))
     log.append(home, "answers", "b1", answers("b1"))
@@ -225,6 +229,74 @@ def test_new_traces_of_a_build_replace_the_old_ones(home: Path) -> None:
     assert folded["episodes"].group_by("build").len().sort("build").rows() == [("b1", 7), ("b2", 6)]
     assert folded["attempts"].height == folded["feedback"].height == 3 * 13
     rebuild(home, curate)
+    for name, frame in tables(home).items():
+        assert_frame_equal(frame, folded[name])
+
+
+def test_a_use_counts_only_while_its_episode_is_there(
+    home: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Playing a build in another way replaces its episodes; the log keeps the uses of those before."""
+    rebuild(home, curate)
+    fresh = tmp_path_factory.mktemp("fresh")
+    for kept in ("b1", "b2"):
+        store_source(fresh, kept, "voyage", make_traces(kept, 20 if kept == "b1" else 3))
+        rows = log.read(home, "candidates", [kept])
+        log.append(fresh, "candidates", kept, rows)
+    store_source(home, "b2", "voyage", make_traces("b2", 3))
+    gone = {episode for _, episode in attempted("b2", 0, 6)} - {
+        episode for _, episode in attempted("b2", 0, 3)
+    }
+    lost = [
+        Usage(entry_id=skill("b1").entry_id, feedback_id=one, episode_id=one, won=False)
+        for one in sorted(gone)
+    ]
+    log.append(home, "usage", "b2", log.usage_rows("b2", lost))
+    log.append(
+        fresh, "usage", "b2", log.read(home, "usage").filter(~pl.col("episode_id").is_in(sorted(gone)))
+    )
+
+    assert fold_build(home, "b2", curate).snapshot_ids["b2"] == rebuild(fresh, curate).snapshot_ids["b2"]
+
+    assert_frame_equal(tables(home, "knowledge")["knowledge"], tables(fresh, "knowledge")["knowledge"])
+    counted = tables(home, "knowledge_usage")["knowledge_usage"]
+    assert set(counted["episode_id"]) & gone == set()
+    assert counted.height == log.read(fresh, "usage").height < log.read(home, "usage").height
+    folded = tables(home)
+    rebuild(home, curate)
+    for name, frame in tables(home).items():
+        assert_frame_equal(frame, folded[name])
+
+
+def test_reviews_reach_curation_of_their_build_and_the_warehouse(home: Path) -> None:
+    """They are written between two passes: folding the build again reads them, and so does a rebuild."""
+    proposed = log.candidates_of(log.read(home, "candidates", ["b2"]))[0]
+    verdict = Review(
+        candidate_id=proposed.candidate_id,
+        entry_id=proposed.entry_id,
+        verdict="rejected",
+        reason="no",
+        request_id="r",
+        model="m",
+        template="curator_v1",
+    )
+    tried = TryOut(entry_id=proposed.entry_id, situation="s", world_seed=2, arm="with", success=True, ticks=9)
+    rebuild(home, curate)
+    log.append(home, "reviews", "b2", log.review_rows("b2", [verdict]))
+    log.append(home, "tryouts", "b2", log.tryout_rows("b2", [tried]))
+    seen = {}
+
+    def watch(evidence: Evidence, store: Mapping[str, Entry]) -> Curated:
+        seen[evidence.build] = evidence.reviews
+        return curate(evidence, store)
+
+    report = fold_build(home, "b2", watch)
+
+    assert seen == {"b2": (verdict,)}
+    assert (report.rows["reviews"], report.rows["tryouts"]) == (1, 1)
+    folded = tables(home)
+    rebuild(home, watch)
+    assert seen == {"b1": (), "b2": (verdict,)}
     for name, frame in tables(home).items():
         assert_frame_equal(frame, folded[name])
 

@@ -7,7 +7,7 @@ import pytest
 
 from prompts.language_model import ANSWER_LOG
 from warehouse import log
-from warehouse.entries import Usage
+from warehouse.entries import Review, TryOut, Usage
 from warehouse.knowledge import Candidate, Predicate, RemedyContent, Risk, SkillContent, Step
 from warehouse.shards import DamagedShardError
 
@@ -163,6 +163,30 @@ def test_what_does_not_belong_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="cannot name a folder"):
         log.append(tmp_path, "usage", "../b1", rows)
     assert not (tmp_path / "log").exists()
+
+
+def test_reviews_and_tryouts_read_back_as_they_were(tmp_path: Path) -> None:
+    review = Review(
+        candidate_id="c1",
+        entry_id="e1",
+        verdict="rejected",
+        reason="says nothing of when",
+        request_id="r1",
+        model="a model",
+        template="curator_v1",
+    )
+    tried = [
+        TryOut(entry_id="e1", situation="s1", world_seed=2**40, arm="with", success=True, ticks=300),
+        TryOut(entry_id="e1", situation="s1", world_seed=2**40, arm="without", success=None, ticks=1200),
+    ]
+    log.append(tmp_path, "reviews", "b1", log.review_rows("b1", [review]))
+    log.append(tmp_path, "tryouts", "b1", log.tryout_rows("b1", tried))
+
+    assert log.reviews_of(log.read(tmp_path, "reviews")) == [review]
+    assert log.tryouts_of(log.read(tmp_path, "tryouts")) == tried
+    contrary = log.tryout_rows("b1", [tried[0], tried[0].model_copy(update={"ticks": 1})])
+    with pytest.raises(ValueError, match="two different rows"):
+        log.append(tmp_path, "tryouts", "b1", contrary)
 
 
 def test_the_answers_of_the_log_are_those_of_the_prompts() -> None:

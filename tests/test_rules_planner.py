@@ -23,7 +23,7 @@ from prompts.planning import (
 )
 from tests.conftest import ROOT
 from tests.test_inducer import failure, state, success
-from warehouse.domains import Domain, Recipe
+from warehouse.domains import Domain, Recipe, Trade
 from warehouse.entries import Entry, Support
 from warehouse.execution import order_faults
 from warehouse.facts import FeedbackFact
@@ -158,6 +158,24 @@ def test_every_subgoal_is_checked_by_a_total(minecraft: Domain) -> None:
 )
 def test_goals_in_words(minecraft: Domain, text: str, expected: tuple[str | None, ...]) -> None:
     assert read_goal(Goal(text=text), minecraft) == expected
+
+
+def test_the_price_of_a_trade_is_brought_as_it_is_believed_to_be(minecraft: Domain) -> None:
+    """The price is a fact like any other: the copy has it, and a seed can make it one off."""
+    goal = Goal(text="Trade with a villager to obtain an iron ingot", any_of=("iron_ingot",))
+
+    def coal(engine: RulesStandIn) -> int:
+        *before, last = plan_of(engine, situation(goal), minecraft)
+        assert (last.task_kind, last.target) == ("use", "villager")
+        return sum(step.count for step in before if (step.task_kind, step.target) == ("mine", "coal_ore"))
+
+    cheap = replace(minecraft, trades={"villager": (Trade("iron_ingot", 1, (("coal", 3),)),)})
+    assert (coal(RulesStandIn(minecraft)), coal(RulesStandIn(cheap))) == (15, 3)
+    wrong = {
+        engine.beliefs.facts.trades["villager"][0].price[0][1]
+        for engine in (RulesStandIn(minecraft, seed, misconceptions=1.0) for seed in range(8))
+    }
+    assert wrong == {14, 16}
 
 
 def test_a_goal_of_words_alone_is_planned_for(minecraft: Domain) -> None:

@@ -185,7 +185,6 @@ def test_every_name_of_the_parameters_is_the_domain_s() -> None:
     named = [row["block"] for row in table["veins"]] + list(table["creatures"]) + table["rooted"]["blocks"]
     named += table["yielding"]["blocks"] + table["falling"]["blocks"] + list(table["screens"])
     named += [*table["places"], *table["places"].values(), *table["remains"], *table["remains"].values()]
-    named += [table["trade"]["with"], table["trade"]["takes"][0], table["trade"]["gives"][0]]
     named += [table["wash"]["station"], *table["wash"]["items"], *table["wash"]["fills"]]
     named += [name for row in table["uses"] for name in (*row["on"], *row.get("gives", "air").split())]
     assert sorted(set(named) - known) == []

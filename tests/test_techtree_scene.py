@@ -1,9 +1,12 @@
 """Creatures, uses, the interactions that tasks ask for, and what is seen."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from rollouts.protocols import Action
+from rollouts.worlds.techtree import Settings, TechTree
 from tests.techtree_stage import (
     DOMAIN,
     DOWN,
@@ -17,6 +20,7 @@ from tests.techtree_stage import (
     operate,
     wall,
 )
+from warehouse.domains import Trade
 
 LEVEL = Action(attack=True, yaw=0.0, pitch=25.0)
 """strikes what stands two blocks ahead"""
@@ -110,6 +114,21 @@ def test_a_trade_takes_the_price_and_gives_the_ingot() -> None:
     assert "traded with a villager" in names(parts)
     parts = operate(world, Action(use=True, yaw=0.0, pitch=15.0))
     assert "traded with a villager" not in names(parts)
+    assert failures(world) == [("MISSING_INGREDIENT", "14 coal")]
+
+
+def test_the_price_is_the_domain_s() -> None:
+    """The first offer that can be paid goes; where none can, the first says what is lacking."""
+    cheap = Trade("iron_ingot", 2, (("coal", 1), ("stick", 2)))
+    domain = replace(DOMAIN, trades={"villager": (*DOMAIN.trades["villager"], cheap)})
+    world = TechTree(domain, Settings(ground="flat"))
+    world.reset(0)
+    creature(world, "villager", 64.5, 66.5)
+    give(world, coal=2, stick=2)
+    parts = operate(world, Action(use=True, yaw=0.0, pitch=15.0))
+    assert world.play.pack.counts == {"coal": 1, "iron_ingot": 2}
+    assert "traded with a villager" in names(parts)
+    operate(world, Action(use=True, yaw=0.0, pitch=15.0))
     assert failures(world) == [("MISSING_INGREDIENT", "14 coal")]
 
 
@@ -235,6 +254,6 @@ def test_the_unreachable_tasks_items_come_from_nothing_here() -> None:
         for drop in world.play.catalogue.creature_drops(kind)
     }
     assert not drops & {"quartz", "scute", "nether_quartz_ore"}
-    assert world.play.parameters["trade"]["gives"][0] == "iron_ingot"
+    assert {offer.item for offers in DOMAIN.trades.values() for offer in offers} == {"iron_ingot"}
     assert "turtle" not in world.play.catalogue.creatures
     assert DOMAIN.recipes.get("scute", ()) == ()

@@ -23,7 +23,7 @@ from warehouse.acceptance import may_stand, reasons_against
 from warehouse.confidence import Outcomes, confidence, outcomes_by_entry
 from warehouse.conflicts import ConflictIndex
 from warehouse.domains.model import Domain
-from warehouse.entries import Decision, Entry, Reason, Support, Usage
+from warehouse.entries import Decision, Entry, Reason, Review, Support, Usage
 from warehouse.facts import FeedbackFact
 from warehouse.ids import derive_id
 from warehouse.knowledge import Candidate
@@ -64,15 +64,21 @@ def curate(
     usage: Iterable[Usage],
     domain: Domain,
     settings: CuratorSettings | None = None,
+    reviews: Iterable[Review] = (),
 ) -> Curation:
     """One pass over `candidates`.
 
     `usage` is the whole log of uses, of earlier builds too: outcomes are counted anew, by distinct episode,
-    so that a merge can add them up and a repeated pass does not count twice.
+    so that a merge can add them up and a repeated pass does not count twice. One verdict among `reviews` that
+    refuses a candidate is enough; one that accepts it changes nothing.
     """
     by_id = {candidate.candidate_id: candidate for candidate in candidates}
     proposals = {one: by_id[one] for one in sorted(by_id)}
-    pass_ = _Pass(proposals, facts, store, tuple(usage), domain, settings or CuratorSettings())
+    refused: defaultdict[str, list[Review]] = defaultdict(list)
+    for review in sorted(reviews, key=lambda one: (one.candidate_id, one.model, one.request_id)):
+        if review.verdict == "rejected":
+            refused[review.candidate_id].append(review)
+    pass_ = _Pass(proposals, facts, store, tuple(usage), domain, settings or CuratorSettings(), refused)
     return pass_.run()
 
 
@@ -98,6 +104,8 @@ class _Pass:
     usage: tuple[Usage, ...]
     domain: Domain
     settings: CuratorSettings
+    refused: Mapping[str, list[Review]]
+    """candidate -> the reviews that refuse it"""
     reasons: dict[str, tuple[Reason, ...]] = field(default_factory=dict)
     holder: dict[str, str] = field(default_factory=dict)
     """entry that was merged -> the entry that stands for it now"""
@@ -107,6 +115,10 @@ class _Pass:
     def run(self) -> Curation:
         self.reasons = {
             one: reasons_against(candidate, self.facts, self.domain)
+            or tuple(
+                Reason(rule="review", detail=f"{review.model}: {review.reason}")
+                for review in self.refused.get(one, ())
+            )
             for one, candidate in self.candidates.items()
         }
         self.holder = {

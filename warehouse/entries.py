@@ -18,6 +18,7 @@ Rule = Literal[
     "exec",  # V_exec: every step is in the executor's grammar, in an order that can be carried out
     "specific",  # V_spec: not a platitude, and not a trigger that holds everywhere
     "evidence",  # V_evidence: the cited feedback exists, belongs to the situation, shows what is claimed
+    "review",  # a reviewer refused what had passed the checks
     "repeats_action",  # the repair only does again what failed
     "conflict",  # C_conflict: contradicts knowledge of high confidence
     "unsupported",  # nothing, or too few independent episodes, stand behind it
@@ -45,6 +46,32 @@ class Usage(Record):
     feedback_id: str
     episode_id: str
     won: bool | None
+
+
+class Review(Record):
+    """What a reviewer said of a candidate that had passed the checks: a second opinion that can refuse it and
+    never let in what the checks refused. `request_id`, `model` and `template` lead to the answer."""
+
+    candidate_id: Name
+    entry_id: Name
+    verdict: Verdict
+    reason: str
+    request_id: str
+    model: str
+    template: str
+
+
+class TryOut(Record):
+    """An entry tried out from a situation in a training world, in the arm with it or in the one without.
+    `situation` is the id of what it started from; `success` is null when undecided; `ticks` are game ticks.
+    """
+
+    entry_id: Name
+    situation: Name
+    world_seed: int
+    arm: Literal["with", "without"]
+    success: bool | None
+    ticks: int = Field(ge=0)
 
 
 class Entry(Record):

@@ -31,7 +31,7 @@ from warehouse.database import (
     writer,
 )
 from warehouse.domains import Domain
-from warehouse.entries import Decision, Entry, Usage
+from warehouse.entries import Decision, Entry, Review, Usage
 from warehouse.facts import facts_from
 from warehouse.knowledge import Candidate
 from warehouse.records import from_rows
@@ -47,6 +47,7 @@ from warehouse.snapshots import (
     support_rows,
 )
 from warehouse.trace_store import Part, feedback_store, scan_shards, trace_store
+from warehouse.uncurated import as_entries
 
 # Tables of the trace store that the warehouse holds; ticks stay in Parquet.
 LOADED: Final = (
@@ -60,7 +61,13 @@ LOADED: Final = (
     "data_quality",
 )
 _WITH_ORIGIN: Final = ("episodes", "quarantine")
-_LOG_TABLES: Final = {"candidates": "candidates", "usage": "knowledge_usage", "answers": "model_calls"}
+_LOG_TABLES: Final = {
+    "candidates": "candidates",
+    "usage": "knowledge_usage",
+    "answers": "model_calls",
+    "reviews": "reviews",
+    "tryouts": "tryouts",
+}
 _DECISION_COLUMNS: Final = pl.Schema(
     {
         **dict.fromkeys(("decision_id", "build", "candidate_id", "entry_id", "verdict"), pl.String()),
@@ -77,11 +84,12 @@ class StaleFeedbackError(RuntimeError):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What curation of one build may read: its candidates, and the outcomes of use, trajectories and feedback
-    of this build and of those before it."""
+    """What curation of one build may read: its candidates with the reviews of them, and the outcomes of use,
+    trajectories and feedback of this build and of those before it."""
 
     build: str
     candidates: tuple[Candidate, ...]
+    reviews: tuple[Review, ...]
     usage: tuple[Usage, ...]
     episodes: pl.DataFrame
     attempts: pl.DataFrame
@@ -116,6 +124,11 @@ class _CuratedBuild(NamedTuple):
     after: tuple[Entry, ...]
     decisions: tuple[Decision, ...]
     snapshot_id: str
+    uncurated: tuple[Entry, ...]
+
+    @property
+    def uncurated_id(self) -> str:
+        return snapshot_id_of(self.uncurated, curated=False)
 
 
 def curator(domain: Domain, settings: CuratorSettings) -> CurateBuild:
@@ -124,7 +137,7 @@ def curator(domain: Domain, settings: CuratorSettings) -> CurateBuild:
     def curate_build(evidence: Evidence, store: Mapping[str, Entry]) -> Curation:
         facts = facts_from(evidence.feedback, evidence.attempts, evidence.events, evidence.episodes)
         ours = replace(settings, build=evidence.build)
-        return curate(evidence.candidates, facts, store, evidence.usage, domain, ours)
+        return curate(evidence.candidates, facts, store, evidence.usage, domain, ours, evidence.reviews)
 
     return curate_build
 
@@ -201,7 +214,9 @@ def _fold(
             con.execute("DELETE FROM knowledge; DELETE FROM knowledge_support")
             insert(con, "knowledge", entry_rows(curated[-1].after))
             insert(con, "knowledge_support", support_rows(curated[-1].after))
-        _insert_snapshots(con, {one.snapshot_id: freeze(one.after) for one in curated}, published)
+        frozen = {one.snapshot_id: (True, freeze(one.after)) for one in curated}
+        frozen |= {one.uncurated_id: (False, one.uncurated) for one in curated}
+        _insert_snapshots(con, frozen, published)
     return FoldReport({one.build: one.snapshot_id for one in curated}, _row_counts(con))
 
 
@@ -210,6 +225,7 @@ def _curate(
 ) -> Iterable[_CuratedBuild]:
     traces, feedback = trace_store(home), feedback_store(home)
     candidates, usage = log.read(home, "candidates", builds), log.read(home, "usage", builds)
+    reviews = log.read(home, "reviews", builds)
     frames = {name: from_rows(name, []) for name in ("episodes", "attempts", "events", "feedback")}
     for build in builds:
         for name, so_far in frames.items():
@@ -220,15 +236,25 @@ def _curate(
         evidence = Evidence(
             build,
             tuple(log.candidates_of(candidates.filter(pl.col("build") == build))),
-            tuple(log.usage_of(usage.filter(pl.col("build") <= build))),
+            tuple(log.reviews_of(reviews.filter(pl.col("build") == build))),
+            tuple(log.usage_of(_held(usage.filter(pl.col("build") <= build), frames["episodes"]))),
             **frames,
         )
         _refuse_stale(evidence)
         curation = curate(evidence, {entry.entry_id: entry for entry in store})
         after = tuple(normal(curation.store[entry_id]) for entry_id in sorted(curation.store))
         decisions = tuple(sorted(curation.decisions, key=lambda decision: decision.decision_id))
-        yield _CuratedBuild(build, store, after, decisions, snapshot_id_of(after))
+        proposed = log.candidates_of(candidates.filter(pl.col("build") <= build))
+        episode_of = dict(frames["feedback"].select("feedback_id", "episode_id").iter_rows())
+        uncurated = as_entries(proposed, episode_of, evidence.usage)
+        yield _CuratedBuild(build, store, after, decisions, snapshot_id_of(after), uncurated)
         store = after
+
+
+def _held(usage: pl.DataFrame, episodes: pl.DataFrame) -> pl.DataFrame:
+    """The uses that count: those in episodes that there are. The log only grows, and keeps the uses in
+    episodes that a build was rid of since, by training it in another way or by taking a source out."""
+    return usage.join(episodes, on="episode_id", how="semi")
 
 
 def _refuse_stale(evidence: Evidence) -> None:
@@ -251,11 +277,14 @@ def _load(con: duckdb.DuckDBPyConnection, home: Path, build: str) -> None:
             if part.table in LOADED and part.shards:
                 insert(con, part.table, _with_origin(part))
     for kind, table in _LOG_TABLES.items():
-        insert(con, table, log.read(home, kind, [build]).select(_columns(kind)))
+        rows = log.read(home, kind, [build]).select(_columns(kind))
+        if kind == "usage":
+            rows = _held(rows, trace_store(home).scan("episodes", [build]).select("episode_id").collect())
+        insert(con, table, rows)
     for shard in log.shards(home, [build]):
-        rows = pl.scan_parquet(shard.path, glob=False).select(pl.len()).collect().item()
+        count = pl.scan_parquet(shard.path, glob=False).select(pl.len()).collect().item()
         file = str(shard.path.relative_to(home))
-        listed.append({"store": "log", "build": build, "table_name": shard.kind, "file": file, "rows": rows})
+        listed.append({"store": "log", "build": build, "table_name": shard.kind, "file": file, "rows": count})
     insert(con, "shards", pl.DataFrame(listed, schema=_SHARD_COLUMNS, orient="row"))
 
 
@@ -306,22 +335,26 @@ def _insert_curation(con: duckdb.DuckDBPyConnection, one: _CuratedBuild) -> None
         "entry_id", "version", "status", "confidence", "support", "support_episodes", "uses", "wins", "record"
     )
     insert(con, "knowledge_versions", versions.with_columns(build=pl.lit(one.build)))
-    con.execute("INSERT INTO builds VALUES (?, ?)", [one.build, one.snapshot_id])
+    con.execute("INSERT INTO builds VALUES (?, ?, ?)", [one.build, one.snapshot_id, one.uncurated_id])
 
 
 def _insert_snapshots(
-    con: duckdb.DuckDBPyConnection, curated: dict[str, tuple[Entry, ...]], published: Iterable[Snapshot]
+    con: duckdb.DuckDBPyConnection,
+    folded: dict[str, tuple[bool, tuple[Entry, ...]]],
+    published: Iterable[Snapshot],
 ) -> None:
-    """The snapshots of the folded builds, and those that were published and are on the disk, whatever
-    became of their build since: rollouts may have been made with them."""
+    """The snapshots of the folded builds (id -> whether it is curated, and its entries), and those that were
+    published and are on the disk, whatever became of their build since: rollouts may have been made with
+    them."""
     held = set(fetch(con, "SELECT snapshot_id FROM snapshots")["snapshot_id"])
-    every = {**{one.snapshot_id: one.entries for one in published}, **curated}
-    for snapshot_id, entries in sorted(every.items()):
+    every = {**{one.snapshot_id: (one.curated, one.entries) for one in published}, **folded}
+    for snapshot_id in sorted(every):
+        curated, entries = every[snapshot_id]
         if snapshot_id in held:
             continue
         skills = sum(entry.type == "skill" for entry in entries)
-        figures = [snapshot_id, len(entries), skills, len(entries) - skills]
-        con.execute("INSERT INTO snapshots VALUES (?, ?, ?, ?)", figures)
+        figures = [snapshot_id, len(entries), skills, len(entries) - skills, curated]
+        con.execute("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?)", figures)
         frozen = entry_rows(entries).select(
             "entry_id",
             "type",

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from warehouse.entries import Usage
+from warehouse.entries import Review, TryOut, Usage
 from warehouse.ids import canonical_bytes, derive_id
 from warehouse.knowledge import Candidate, Predicate, RemedyContent, Scalar, SkillContent, Step
 from warehouse.shards import ROW_GROUP, ZSTD_LEVEL, DamagedShardError, replacing
@@ -81,6 +81,28 @@ KINDS: Final[dict[str, LogKind]] = {
     "usage": LogKind(
         pl.Schema({**_strings("build", "entry_id", "feedback_id", "episode_id"), "won": pl.Boolean()}),
         ("entry_id", "feedback_id"),
+    ),
+    # A reviewer's verdict on a candidate that had passed the checks; Curator reads it (warehouse/curator.py).
+    "reviews": LogKind(
+        pl.Schema(
+            _strings(
+                "build", "candidate_id", "entry_id", "verdict", "reason", "request_id", "model", "template"
+            )
+        ),
+        ("candidate_id", "request_id", "model"),
+    ),
+    # An entry tried out from one situation: with it or without (`arm`), what came of it and how long it took.
+    "tryouts": LogKind(
+        pl.Schema(
+            {
+                **_strings("build", "entry_id", "situation"),
+                "world_seed": pl.Int64(),
+                "arm": pl.String(),
+                "success": pl.Boolean(),
+                "ticks": pl.Int32(),
+            }
+        ),
+        ("entry_id", "situation", "world_seed", "arm"),
     ),
 }
 
@@ -176,6 +198,28 @@ def usage_rows(build: str, usage: Iterable[Usage]) -> pl.DataFrame:
 def usage_of(rows: pl.DataFrame) -> list[Usage]:
     """The outcomes that rows of the `usage` log hold."""
     return [Usage(**row) for row in rows.drop("build").iter_rows(named=True)]
+
+
+def review_rows(build: str, reviews: Iterable[Review]) -> pl.DataFrame:
+    """Verdicts as rows of the `reviews` log."""
+    rows = [{"build": build, **one.model_dump()} for one in reviews]
+    return pl.DataFrame(rows, schema=KINDS["reviews"].schema, orient="row")
+
+
+def reviews_of(rows: pl.DataFrame) -> list[Review]:
+    """The verdicts that rows of the `reviews` log hold."""
+    return [Review(**row) for row in rows.drop("build").iter_rows(named=True)]
+
+
+def tryout_rows(build: str, tryouts: Iterable[TryOut]) -> pl.DataFrame:
+    """Try-outs as rows of the `tryouts` log."""
+    rows = [{"build": build, **one.model_dump()} for one in tryouts]
+    return pl.DataFrame(rows, schema=KINDS["tryouts"].schema, orient="row")
+
+
+def tryouts_of(rows: pl.DataFrame) -> list[TryOut]:
+    """The try-outs that rows of the `tryouts` log hold."""
+    return [TryOut(**row) for row in rows.drop("build").iter_rows(named=True)]
 
 
 def knowledge_columns(

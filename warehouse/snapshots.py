@@ -2,9 +2,11 @@
 
     snapshots/<snapshot id>/entries.parquet, support.parquet, manifest.json (written last)
     snapshots/builds/<build>.json            which snapshot a build published
+    snapshots/uncurated/<build>.json         and which of its candidates as they came (warehouse/uncurated.py)
 
 The id is a hash over the entries themselves, so a new Parquet writer does not change it; the manifest lists
-each file's own hash, so a damaged file is named and never taken for an empty store.
+each file's own hash, so a damaged file is named and never taken for an empty store. That entries are
+uncurated is part of the hash: an arm that plays with them can never be taken for one that does not.
 """
 
 import re
@@ -56,17 +58,21 @@ ENTRY_COLUMNS: Final = pl.Schema(
 counts feedback rows, `support_episodes` the independent episodes behind them."""
 SUPPORT_COLUMNS: Final = pl.Schema(dict.fromkeys(("entry_id", "feedback_id", "episode_id"), pl.String()))
 _COUNTS: Final = ("support_episodes", "uses", "wins", "confidence", "version")
-_POINTERS: Final = "builds"
+_POINTERS: Final = {True: "builds", False: "uncurated"}
+"""whether a snapshot is curated -> the folder that names it by build"""
+_NOT_CURATED: Final = {"curated": False}
 _BUILD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A loaded snapshot: its entries by id, all active."""
+    """A loaded snapshot: its entries by id, all active; `curated` is false where they are candidates as they
+    came."""
 
     snapshot_id: str
     path: Path
     entries: tuple[Entry, ...]
+    curated: bool = True
 
 
 def freeze(entries: Iterable[Entry]) -> tuple[Entry, ...]:
@@ -83,9 +89,11 @@ def normal(entry: Entry) -> Entry:
     return Entry.model_validate_json(_record(ordered))
 
 
-def snapshot_id_of(entries: Iterable[Entry]) -> str:
-    """The id of a snapshot of these entries: 20 hex digits over their canonical JSON lines."""
-    return digest_lines(freeze(entries))[:ID_LENGTH]
+def snapshot_id_of(entries: Iterable[Entry], curated: bool = True) -> str:
+    """The id of a snapshot of these entries: 20 hex digits over their canonical JSON lines, before which a
+    line says so where they are not curated."""
+    head: list[Any] = [] if curated else [_NOT_CURATED]
+    return digest_lines([*head, *freeze(entries)])[:ID_LENGTH]
 
 
 def entry_rows(entries: Iterable[Entry]) -> pl.DataFrame:
@@ -114,14 +122,14 @@ def support_rows(entries: Iterable[Entry]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SUPPORT_COLUMNS, orient="row")
 
 
-def write_snapshot(home: Path, entries: Iterable[Entry]) -> Path:
+def write_snapshot(home: Path, entries: Iterable[Entry], curated: bool = True) -> Path:
     """Freezes the active entries below `home/snapshots`; the snapshot's folder.
 
     The same entries give the same folder with the same bytes. A folder that is already there is verified and
     left alone: `DamagedShardError` names the file that is not whole.
     """
     frozen = freeze(entries)
-    snapshot_id = snapshot_id_of(frozen)
+    snapshot_id = snapshot_id_of(frozen, curated)
     folder = home / "snapshots" / snapshot_id
     if (folder / MANIFEST).exists():
         load_snapshot(folder)
@@ -134,6 +142,7 @@ def write_snapshot(home: Path, entries: Iterable[Entry]) -> Path:
         folder,
         {
             "snapshot_id": snapshot_id,
+            "curated": curated,
             "entries": len(frozen),
             "skills": sum(entry.type == "skill" for entry in frozen),
             "remedies": sum(entry.type == "remedy" for entry in frozen),
@@ -155,13 +164,15 @@ def load_snapshot(folder: Path) -> Snapshot:
         entries = tuple(Entry.model_validate_json(record) for record in records)
     except (OSError, pl.exceptions.PolarsError, ValidationError) as error:
         raise DamagedShardError(f"{folder / ENTRIES} cannot be read: {error}") from error
-    found = snapshot_id_of(entries)
+    # Older manifests do not say: all there was then was curated.
+    curated = manifest.get("curated", True)
+    found = snapshot_id_of(entries, curated)
     if not found == manifest["snapshot_id"] == folder.name:
         raise DamagedShardError(
             f"{folder} is damaged: its entries make snapshot {found}, its manifest says "
             f"{manifest['snapshot_id']}"
         )
-    return Snapshot(found, folder, entries)
+    return Snapshot(found, folder, entries, curated)
 
 
 def verify_snapshots(home: Path) -> int:
@@ -172,25 +183,26 @@ def verify_snapshots(home: Path) -> int:
 def list_snapshots(home: Path) -> list[Path]:
     """The folders of the committed snapshots, sorted by id."""
     folders = (path.parent for path in (home / "snapshots").glob(f"*/{MANIFEST}"))
-    return sorted(folder for folder in folders if folder.name != _POINTERS)
+    return sorted(folder for folder in folders if folder.name not in _POINTERS.values())
 
 
-def publish_snapshot(home: Path, build: str, entries: Iterable[Entry]) -> Path:
-    """Writes the snapshot and names it as the one that `build` published; the snapshot's folder.
+def publish_snapshot(home: Path, build: str, entries: Iterable[Entry], curated: bool = True) -> Path:
+    """Writes the snapshot and names it as the one that `build` published; the snapshot's folder. A build has
+    one of each sort, with a pointer of its own.
 
     An earlier snapshot of the same build stays where it is: later builds may have been made from it.
     """
     if not _BUILD.fullmatch(build):
         raise ValueError(f"{build!r} cannot name a file: letters, digits, '.', '_' and '-' only")
-    folder = write_snapshot(home, entries)
+    folder = write_snapshot(home, entries, curated)
     pointer = orjson.dumps({"build": build, "snapshot_id": folder.name}, option=orjson.OPT_INDENT_2)
-    write_bytes(_pointer(home, build), pointer)
+    write_bytes(_pointer(home, build, curated), pointer)
     return folder
 
 
-def published_snapshot(home: Path, build: str) -> str | None:
-    """The id of the snapshot that `build` published; None when it published none."""
-    path = _pointer(home, build)
+def published_snapshot(home: Path, build: str, curated: bool = True) -> str | None:
+    """The id of the snapshot of that sort that `build` published; None when it published none."""
+    path = _pointer(home, build, curated)
     if not path.exists():
         return None
     try:
@@ -266,5 +278,5 @@ def _write_file(path: Path, frame: pl.DataFrame) -> dict[str, Any]:
     return {"sha256": file_digest(path), "rows": frame.height}
 
 
-def _pointer(home: Path, build: str) -> Path:
-    return home / "snapshots" / _POINTERS / f"{build}.json"
+def _pointer(home: Path, build: str, curated: bool) -> Path:
+    return home / "snapshots" / _POINTERS[curated] / f"{build}.json"

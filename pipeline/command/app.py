@@ -195,6 +195,7 @@ def evaluate(
 
     * `mineevolve evaluate --build 0001 --group wooden`
     * `mineevolve evaluate --build 0002 --planners 5`
+    * `mineevolve evaluate --build 0002 --agent no_curation`
     """
     from pipeline.command import rollouts
 

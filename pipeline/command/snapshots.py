@@ -26,13 +26,15 @@ def listed() -> None:
     with explained(DamagedShardError):
         published = _publishers(home)
         for folder in list_snapshots(home):
-            types = [entry.type for entry in load_snapshot(folder).entries]
+            snapshot = load_snapshot(folder)
+            types = [entry.type for entry in snapshot.entries]
             rows.append(
                 {
                     "snapshot": folder.name,
                     "entries": len(types),
                     "skills": types.count("skill"),
                     "remedies": types.count("remedy"),
+                    "curated": "yes" if snapshot.curated else "no",
                     "published by": ", ".join(published.get(folder.name, [])) or None,
                 }
             )
@@ -72,9 +74,10 @@ def _publishers(home: Path) -> dict[str, list[str]]:
     """The builds that published each snapshot."""
     published: dict[str, list[str]] = {}
     for build in all_builds(home):
-        name = published_snapshot(home, build)
-        if name is not None:
-            published.setdefault(name, []).append(build)
+        for curated in (True, False):
+            name = published_snapshot(home, build, curated)
+            if name is not None:
+                published.setdefault(name, []).append(build)
     return published
 
 

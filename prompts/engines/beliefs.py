@@ -8,6 +8,7 @@ A wrong fact is one of the ways in which planners are wrong about recipes, tools
 
 - recipe: the station is forgotten; or an ingredient's number is one off; or an ingredient is forgotten;
 - block: the tool is forgotten; or it is a tier lower, or higher;
+- trade: a number of its price is one off;
 - smelting: that it takes fuel is forgotten; a fuel: it is thought to last twice as long;
 - height: nothing is known of it, or it is sought a band of its own size too high.
 
@@ -26,7 +27,7 @@ from typing import Final, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from prompts.situations import RemedySituation
-from warehouse.domains import Domain, Recipe
+from warehouse.domains import Domain, Recipe, Trade
 from warehouse.ids import digest
 
 SETTINGS_FILE: Final = Path(__file__).with_name("standin.toml")
@@ -131,6 +132,11 @@ class Beliefs:
                     for recipe in facts.recipes[item]
                 ],
                 [self.without_fuel, self.heights],
+                [
+                    [creature, offer.item, offer.count, offer.price]
+                    for creature in sorted(facts.trades)
+                    for offer in facts.trades[creature]
+                ],
             ]
         )
 
@@ -212,8 +218,14 @@ class _Memory:
             for block, known in sorted(self._heights.items())
             if (found := self._height(block, known)) is not None
         }
+        trades = {
+            creature: tuple(
+                self._trade(offer, f"trade:{creature}:{place}") for place, offer in enumerate(known)
+            )
+            for creature, known in sorted(domain.trades.items())
+        }
         return Beliefs(
-            facts=replace(domain, recipes=recipes, harvest=harvest, fuels=fuels),
+            facts=replace(domain, recipes=recipes, harvest=harvest, fuels=fuels, trades=trades),
             without_fuel=without_fuel,
             heights=MappingProxyType(heights),
             wrong=tuple(sorted(self._wrong)),
@@ -235,10 +247,21 @@ class _Memory:
         if way == "ingredient":
             self._wrong.add(f"{fact}: ingredient {place + 1} is forgotten")
             return replace(recipe, ingredients=(*before, *after))
-        fewer = number > 1 and _pick(f"{self._seed}/{fact}/fewer", 2) == 0
-        believed = number - 1 if fewer else number + 1
+        believed = self._one_off(fact, number)
         self._wrong.add(f"{fact}: {believed} of ingredient {place + 1} instead of {number}")
         return replace(recipe, ingredients=(*before, (name, believed), *after))
+
+    def _trade(self, offer: Trade, fact: str) -> Trade:
+        if not self._is_wrong(fact):
+            return offer
+        (item, number), *rest = offer.price
+        believed = self._one_off(fact, number)
+        self._wrong.add(f"{fact}: {believed} {item} instead of {number}")
+        return replace(offer, price=((item, believed), *rest))
+
+    def _one_off(self, fact: str, number: int) -> int:
+        fewer = number > 1 and _pick(f"{self._seed}/{fact}/fewer", 2) == 0
+        return number - 1 if fewer else number + 1
 
     def _tool(self, block: str, known: tuple[str, str]) -> tuple[str, str] | None:
         fact = f"tool:{block}"

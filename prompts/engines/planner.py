@@ -7,7 +7,7 @@ again after walking about, as somebody would who does not know what was wrong.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from prompts.engines.beliefs import Beliefs, Heights, Timeouts
@@ -17,7 +17,8 @@ from prompts.engines.guidance import OBTAINING, Action, Guidance, product_of, sp
 from prompts.plan_responses import LABEL_LENGTH, MAX_SUBGOALS
 from prompts.planning import Goal, PlanSituation, RepairSituation
 from warehouse.domains import Domain
-from warehouse.grammar import known_names
+from warehouse.entries import Entry
+from warehouse.grammar import known_names, step_faults, steps_of
 from warehouse.knowledge import Check, Step
 
 _STAYS: Final = frozenset({"craft", "smelt", "wait"})
@@ -58,7 +59,8 @@ def read_goal(goal: Goal, facts: Domain) -> Reading:
 
 def plan_for(situation: PlanSituation, beliefs: Beliefs, timeouts: Timeouts) -> dict[str, Any]:
     """The answer to a planner's request, as JSON data."""
-    guidance = Guidance(beliefs, situation.skills, situation.remedies)
+    skills, remedies = (_sayable(each, situation, beliefs) for each in (situation.skills, situation.remedies))
+    guidance = Guidance(beliefs, skills, remedies)
     draft = _Draft(situation, beliefs, guidance, timeouts)
     return {
         "plan_id": "p_1",
@@ -70,8 +72,9 @@ def plan_for(situation: PlanSituation, beliefs: Beliefs, timeouts: Timeouts) -> 
 def repair_for_plan(situation: RepairSituation, beliefs: Beliefs, timeouts: Timeouts) -> dict[str, Any]:
     """The answer to an adaptor's request, as JSON data."""
     failing, failure = _what_failed(situation)
-    remedies = (*situation.temporary, *situation.remedies)
-    guidance = Guidance(beliefs, situation.skills, remedies, failing, failure)
+    remedies = _sayable((*situation.temporary, *situation.remedies), situation, beliefs)
+    skills = _sayable(situation.skills, situation, beliefs)
+    guidance = Guidance(beliefs, skills, remedies, failing, failure)
     draft = _Draft(situation, beliefs, guidance, timeouts)
     steps = draft.steps()
     if failing is not None and failure is not None and not _is_answered(failing, remedies, guidance):
@@ -167,6 +170,12 @@ class _Draft:
                 self._chain.have(target)
             except NoWayError:
                 self._chain.try_directly(target)
+        for offer in facts.trades.get(target, ())[:1]:
+            for item, number in offer.price:
+                try:
+                    self._chain.acquire(item, number * goal.count)
+                except NoWayError:
+                    self._chain.try_directly(item)
         if place in facts.stations:
             self._chain.append(
                 Step(kind="move", target=place, checks=(Check(type="station_near", name=place),))
@@ -226,6 +235,18 @@ class _Draft:
             heights[name] for name in known_names(step.target or "", self._guidance.facts) & heights.keys()
         ]
         return min(known, default=None)
+
+
+def _sayable(entries: Sequence[Entry], situation: PlanSituation, beliefs: Beliefs) -> tuple[Entry, ...]:
+    """The entries that are followed: all of them, until the answer is sent back. Whoever is told that what it
+    said is no action leaves out the knowledge that it had it from, which Curator would not have let pass."""
+    if situation.fault is None:
+        return tuple(entries)
+    return tuple(
+        entry
+        for entry in entries
+        if not any(step_faults(step, beliefs.facts) for step in steps_of(entry.content))
+    )
 
 
 def _what_failed(situation: RepairSituation) -> tuple[Action | None, str | None]:

@@ -8,9 +8,9 @@ holds and where it comes from). `load_domain(name)` reads it once and returns an
 from functools import cache
 
 from warehouse.domains.loading import read_domain
-from warehouse.domains.model import OBTAIN, Domain, Material, Recipe, StateField, TargetReading
+from warehouse.domains.model import OBTAIN, Domain, Material, Recipe, StateField, TargetReading, Trade
 
-__all__ = ["OBTAIN", "Domain", "Material", "Recipe", "StateField", "TargetReading", "load_domain"]
+__all__ = ["OBTAIN", "Domain", "Material", "Recipe", "StateField", "TargetReading", "Trade", "load_domain"]
 
 
 @cache

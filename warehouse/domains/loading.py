@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from warehouse.domains.model import Domain, Material, Recipe, StateField
+from warehouse.domains.model import Domain, Material, Recipe, StateField, Trade
 from warehouse.domains.patterns import matching, rewritten
 
 Names = frozenset[str]
@@ -105,6 +105,7 @@ class _Reader:
             block_effort=self._weighted("wild", "blocks", self._blocks),
             entity_effort=entity_effort,
             food_points=food_points,
+            trades=self._trades(),
             depth_bands={band: float(floor) for band, floor in rules.get("depth_bands", {}).items()},
         )
 
@@ -193,6 +194,24 @@ class _Reader:
             if lucky:
                 rare[entity] = frozenset(lucky)
         return drops, rare, {entity: float(row["effort"]) for entity, row in sorted(table.items())}
+
+    def _trades(self) -> dict[str, tuple[Trade, ...]]:
+        """creature -> offers."""
+        table = self._toml("trades")
+        self._check("trades.toml", table, self._entities)
+        trades: dict[str, tuple[Trade, ...]] = {}
+        for creature, rows in sorted(table.items()):
+            for row in rows:
+                self._check("trades.toml", {**row["takes"], **row["gives"]}, self._items)
+                if len(row["gives"]) != 1 or not row["takes"]:
+                    raise ValueError(
+                        f"{self._folder.name}/trades.toml: an offer of {creature} takes something and gives "
+                        "one sort of item"
+                    )
+                ((item, count),) = row["gives"].items()
+                offer = Trade(item, count, tuple(row["takes"].items()))
+                trades[creature] = (*trades.get(creature, ()), offer)
+        return trades
 
     def _tools(self, tiers: tuple[str, ...]) -> dict[str, tuple[str, str]]:
         """item -> (class, tier): the regular names, where such an item exists, and the exceptions."""

@@ -44,6 +44,15 @@ class Recipe:
 
 
 @dataclass(frozen=True)
+class Trade:
+    """One offer of a creature: `count` of `item` for `price` (item -> number)."""
+
+    item: str
+    count: int
+    price: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
 class Material:
     """What adjectives such as "wooden" mean: any of `words` says "made of one of `items`"."""
 
@@ -123,6 +132,8 @@ class Domain:
     """entity -> relative effort to find and defeat one, on the scale of `block_effort`"""
     food_points: Mapping[str, float] = declare(default_factory=dict)
     """food -> hunger points that eating one restores"""
+    trades: Mapping[str, tuple[Trade, ...]] = declare(default_factory=dict)
+    """creature -> its offers, in the order in which it makes them"""
     depth_bands: Mapping[str, float] = declare(default_factory=dict)
     """name of a band of heights -> its lowest y, in blocks; the lowest band has no floor"""
 

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 from rollouts.worlds.techtree.play import Cell, Play
 from rollouts.worlds.techtree.space import look, look_at_mob
 from rollouts.worlds.techtree.state import LAVA, SOLID, TARGET, WATER
+from warehouse.domains import Trade
 
 BARE: Final = "none"
 
@@ -153,10 +154,9 @@ def _overlaps(cell: Cell, box: Any, half: float, height: float) -> bool:
 
 def _use_on_creature(play: Play, row: int, held: str | None) -> bool:
     creature = play.catalogue.creatures[int(play.state.mobs[row]["kind"])]
-    trade = play.parameters["trade"]
-    if creature == trade["with"]:
+    if creature in play.catalogue.domain.trades:
         play.open_screen("other", play.parameters["hands"]["trade_ticks"])
-        play.pending = ("trade", ())
+        play.pending = ("trade", (creature,))
         return True
     for use_ in _uses(play, held, creature):
         if use_.get("once") and row in play.shorn:
@@ -199,19 +199,25 @@ def _pay(play: Play, held: str, use_: dict[str, Any]) -> None:
     wear(play, use_.get("wears", 0))
 
 
-def trade(play: Play) -> None:
-    """The end of a trade: what is asked for goes, what is given comes."""
-    offer = play.parameters["trade"]
-    price, asked = offer["takes"]
-    item, given = offer["gives"]
-    short = asked - play.pack.counts.get(price, 0)
-    if short > 0:
-        play.refuse("MISSING_INGREDIENT", f"{short} {price}")
+def trade(play: Play, creature: str) -> None:
+    """The end of a trade: what is asked for goes, what is given comes. The first offer that can be paid."""
+    offers = play.catalogue.domain.trades[creature]
+    short = [_short(play, offer) for offer in offers]
+    if all(short):
+        play.refuse("MISSING_INGREDIENT", short[0])
         return
-    play.pack.take(price, asked)
-    play.give(item, given)
+    offer = offers[short.index("")]
+    for item, asked in offer.price:
+        play.pack.take(item, asked)
+    play.give(offer.item, offer.count)
     play.count("custom", "traded_with_villager")
-    play.happen(offer["event"])
+    play.happen(play.parameters["trade"]["event"])
+
+
+def _short(play: Play, offer: Trade) -> str:
+    """What is lacking of an offer's price, as the first item of it and how many; "" where it can be paid."""
+    lacking = ((item, asked - play.pack.counts.get(item, 0)) for item, asked in offer.price)
+    return next((f"{number} {item}" for item, number in lacking if number > 0), "")
 
 
 def _at_cauldron(play: Play, cell: Cell, held: str) -> None:

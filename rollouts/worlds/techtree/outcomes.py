@@ -205,7 +205,7 @@ def _finish(play: Play) -> None:
         elif kind == "collect":
             furnaces.collect(play)
         else:
-            hands.trade(play)
+            hands.trade(play, *names)
     if not kept:
         play.close_screen()
 

@@ -70,12 +70,31 @@ COMMENT ON COLUMN knowledge_support.entry_id IS 'The entry';
 COMMENT ON COLUMN knowledge_support.feedback_id IS 'The feedback';
 COMMENT ON COLUMN knowledge_support.episode_id IS 'The episode of that feedback';
 
-COMMENT ON TABLE knowledge_usage IS 'One row per use of an entry in an attempt';
+COMMENT ON TABLE knowledge_usage IS 'One row per use of an entry in an attempt of an episode that there is';
 COMMENT ON COLUMN knowledge_usage.build IS 'The build of the episode';
 COMMENT ON COLUMN knowledge_usage.entry_id IS 'The entry';
 COMMENT ON COLUMN knowledge_usage.feedback_id IS 'The feedback on the attempt that it was used in';
 COMMENT ON COLUMN knowledge_usage.episode_id IS 'The episode';
 COMMENT ON COLUMN knowledge_usage.won IS 'Did the attempt succeed; null when undecided';
+
+COMMENT ON TABLE reviews IS 'One row per verdict of a reviewer on a candidate that had passed the checks';
+COMMENT ON COLUMN reviews.build IS 'The build of the candidate';
+COMMENT ON COLUMN reviews.candidate_id IS 'The candidate';
+COMMENT ON COLUMN reviews.entry_id IS 'The entry that it proposes';
+COMMENT ON COLUMN reviews.verdict IS 'accepted or rejected; one rejection is enough, and none lets in what the checks refused';
+COMMENT ON COLUMN reviews.reason IS 'Why, in the reviewer''s words';
+COMMENT ON COLUMN reviews.request_id IS 'The question, as in model_calls';
+COMMENT ON COLUMN reviews.model IS 'Who was asked';
+COMMENT ON COLUMN reviews.template IS 'Name and version of the prompt''s template';
+
+COMMENT ON TABLE tryouts IS 'One row per entry, situation, world and arm that it was tried out in';
+COMMENT ON COLUMN tryouts.build IS 'The build that the try-out was made for';
+COMMENT ON COLUMN tryouts.entry_id IS 'The entry';
+COMMENT ON COLUMN tryouts.situation IS 'What it started from';
+COMMENT ON COLUMN tryouts.world_seed IS 'Seed of the world, one of training';
+COMMENT ON COLUMN tryouts.arm IS 'with or without the entry';
+COMMENT ON COLUMN tryouts.success IS 'Did it succeed; null when undecided';
+COMMENT ON COLUMN tryouts.ticks IS 'Game ticks that it took';
 
 COMMENT ON TABLE model_calls IS 'One row per question to a language model with its answer; times and costs are not here';
 COMMENT ON COLUMN model_calls.answer_id IS 'Derived from question, model and answer';
@@ -98,12 +117,14 @@ COMMENT ON COLUMN model_calls.tokens_out IS 'Tokens of the answer';
 COMMENT ON TABLE builds IS 'One row per folded build';
 COMMENT ON COLUMN builds.build IS 'The build';
 COMMENT ON COLUMN builds.snapshot_id IS 'The snapshot that its knowledge freezes to';
+COMMENT ON COLUMN builds.uncurated_snapshot_id IS 'The snapshot that its candidates freeze to as they came; null if folded before there were such';
 
 COMMENT ON TABLE snapshots IS 'One row per snapshot of a folded build, and per published one on the disk';
 COMMENT ON COLUMN snapshots.snapshot_id IS 'Hash over its entries';
 COMMENT ON COLUMN snapshots.entries IS 'Entries in it';
 COMMENT ON COLUMN snapshots.skills IS 'Skills among them';
 COMMENT ON COLUMN snapshots.remedies IS 'Remedies among them';
+COMMENT ON COLUMN snapshots.curated IS 'Did Curator accept them; false where they are all candidates as they came';
 
 COMMENT ON TABLE snapshot_entries IS 'One row per entry of a snapshot, with what was frozen';
 COMMENT ON COLUMN snapshot_entries.snapshot_id IS 'The snapshot';

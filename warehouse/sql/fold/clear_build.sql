@@ -9,5 +9,7 @@ DELETE FROM episodes WHERE build = getvariable('build');
 DELETE FROM quarantine WHERE build = getvariable('build');
 DELETE FROM candidates WHERE build = getvariable('build');
 DELETE FROM knowledge_usage WHERE build = getvariable('build');
+DELETE FROM reviews WHERE build = getvariable('build');
+DELETE FROM tryouts WHERE build = getvariable('build');
 DELETE FROM model_calls WHERE build = getvariable('build');
 DELETE FROM shards WHERE build = getvariable('build');

@@ -3,5 +3,7 @@
 DELETE FROM decisions WHERE build >= getvariable('build');
 DELETE FROM knowledge_versions WHERE build >= getvariable('build');
 DELETE FROM builds WHERE build >= getvariable('build');
-DELETE FROM snapshots WHERE snapshot_id NOT IN (SELECT snapshot_id FROM builds);
-DELETE FROM snapshot_entries WHERE snapshot_id NOT IN (SELECT snapshot_id FROM builds);
+DELETE FROM snapshots WHERE NOT EXISTS (
+    FROM builds AS b WHERE snapshots.snapshot_id IN (b.snapshot_id, b.uncurated_snapshot_id)
+);
+DELETE FROM snapshot_entries WHERE snapshot_id NOT IN (SELECT snapshot_id FROM snapshots);
