@@ -7,7 +7,7 @@ snapshot ids. Builds are folded in the sorted order of their names (so number th
 warehouse is at any time what `rebuild` would make of the builds that it holds.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
@@ -60,7 +60,12 @@ LOADED: Final = (
     "data_quality",
 )
 _WITH_ORIGIN: Final = ("episodes", "quarantine")
-_LOG_TABLES: Final = {"candidates": "candidates", "usage": "knowledge_usage", "answers": "model_calls"}
+_LOG_TABLES: Final = {
+    "candidates": "candidates",
+    "usage": "knowledge_usage",
+    "answers": "model_calls",
+    "evaluations": "evaluations",
+}
 _DECISION_COLUMNS: Final = pl.Schema(
     {
         **dict.fromkeys(("decision_id", "build", "candidate_id", "entry_id", "verdict"), pl.String()),
@@ -161,6 +166,17 @@ def rebuild(home: Path, curate: CurateBuild, wait_s: float = LOCK_WAIT_S) -> Fol
     return report
 
 
+def load_evaluations(home: Path, build: str, wait_s: float = LOCK_WAIT_S) -> int:
+    """Loads what the log holds of a build's evaluations; how many rows. Nothing is curated: no curation reads
+    them, so this is all that `fold_build` would change. Raises as `writer` does."""
+    with writer(home, wait_s) as con, transaction(con):
+        _run(con, "fold/clear_evaluations", build)
+        rows = insert(con, "evaluations", log.read(home, "evaluations", [build]))
+        listed = _log_listed(home, build, ["evaluations"])
+        insert(con, "shards", pl.DataFrame(listed, schema=_SHARD_COLUMNS, orient="row"))
+    return rows
+
+
 def all_builds(home: Path) -> list[str]:
     """Every build that has traces, feedback or log rows, in the order in which they are folded."""
     logged = {shard.build for shard in log.shards(home)}
@@ -252,10 +268,7 @@ def _load(con: duckdb.DuckDBPyConnection, home: Path, build: str) -> None:
                 insert(con, part.table, _with_origin(part))
     for kind, table in _LOG_TABLES.items():
         insert(con, table, log.read(home, kind, [build]).select(_columns(kind)))
-    for shard in log.shards(home, [build]):
-        rows = pl.scan_parquet(shard.path, glob=False).select(pl.len()).collect().item()
-        file = str(shard.path.relative_to(home))
-        listed.append({"store": "log", "build": build, "table_name": shard.kind, "file": file, "rows": rows})
+    listed += _log_listed(home, build, log.KINDS)
     insert(con, "shards", pl.DataFrame(listed, schema=_SHARD_COLUMNS, orient="row"))
 
 
@@ -282,6 +295,20 @@ def _listed(home: Path, store: str, part: Part) -> list[dict[str, Any]]:
             "rows": shard.rows,
         }
         for shard in part.shards
+    ]
+
+
+def _log_listed(home: Path, build: str, kinds: Collection[str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "store": "log",
+            "build": build,
+            "table_name": shard.kind,
+            "file": str(shard.path.relative_to(home)),
+            "rows": pl.scan_parquet(shard.path, glob=False).select(pl.len()).collect().item(),
+        }
+        for shard in log.shards(home, [build])
+        if shard.kind in kinds
     ]
 
 

@@ -250,7 +250,8 @@ def sql(
 def doctor() -> None:
     """Look at the data home: are all files whole, is the analysis copy up to date, is the set-up complete?
 
-    Republishes analysis.duckdb when the folder has moved. Exits with 1 when something is wrong.
+    Republishes analysis.duckdb when the folder has moved. Exits with 1 when something is wrong. It also
+    names builds that were trained with another snapshot than the build before them publishes now.
 
     Example: `mineevolve doctor`
     """

@@ -10,4 +10,5 @@ DELETE FROM quarantine WHERE build = getvariable('build');
 DELETE FROM candidates WHERE build = getvariable('build');
 DELETE FROM knowledge_usage WHERE build = getvariable('build');
 DELETE FROM model_calls WHERE build = getvariable('build');
+DELETE FROM evaluations WHERE build = getvariable('build');
 DELETE FROM shards WHERE build = getvariable('build');
