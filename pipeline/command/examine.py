@@ -70,8 +70,8 @@ def _tell_stale(home: Path) -> None:
     """Says which builds follow from knowledge that is no longer what is published; nothing is broken then."""
     with suppress(DamagedShardError):  # told above
         for stale in stale_builds(home):
-            again = f"`mineevolve train --build {stale.build}` plays it again with that; as it stands it is whole"
-            out.print(f"[yellow]stale[/]  {escape(str(stale))}. {again}", soft_wrap=True)
+            again = f"`mineevolve train --build {stale.build}` plays it again with that"
+            out.print(f"[yellow]stale[/]  {escape(str(stale))}: {again}", soft_wrap=True)
 
 
 def _space(home: Path) -> str:
