@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 from scipy.stats import binomtest
 from typer.testing import CliRunner, Result
 
@@ -21,6 +22,7 @@ from assets.success_rates import evaluation_is_no_evidence
 from pipeline import launch
 from pipeline.command import app
 from pipeline.settings import Settings
+from prompts.engines.beliefs import standin_settings
 from rollouts.agent import agent_row
 from rollouts.evaluation import (
     EMPTY,
@@ -28,11 +30,10 @@ from rollouts.evaluation import (
     NOBODY,
     comparison,
     evaluate,
-    evaluate_all,
     evaluation_home,
     shared_worlds,
 )
-from rollouts.exercise import Exercise, ExerciseError, hands, ore_heights, planners
+from rollouts.exercise import Exercise, ExerciseError, hands, ore_heights, planners, stand_in
 from rollouts.lineage import (
     TRAINING,
     NoSnapshotError,
@@ -212,7 +213,7 @@ def test_evaluation_moves_no_confidence_though_knowledge_was_used_in_it(
     home = tmp_path / "home"
     shutil.copytree(trained, home, ignore=shutil.ignore_patterns("dagster", "evaluation"))
     before = tables(home)
-    launch.evaluate_snapshot(Settings(data=home), "0002", GROUP, config(tmp_path))
+    launch.evaluate_snapshot(Settings(data=home), "0002", [GROUP], config(tmp_path))
     attempts = trace_store(evaluation_home(home)).scan("attempts", ["0002"]).collect()
     assert attempts["knowledge_used"].list.len().sum() > 0, "else this test would show nothing"
     after = tables(home)
@@ -232,32 +233,27 @@ def test_an_evaluation_episode_among_the_evidence_is_noticed(trained: Path, tmp_
     assert not evaluation_is_no_evidence(home=DataHome(path=str(tmp_path))).passed
 
 
-def test_several_groups_are_evaluated_in_one_go_as_they_are_one_by_one(
+def test_groups_are_evaluated_in_one_go_as_they_are_one_by_one(
     trained: Path, minecraft: Domain, tmp_path: Path
 ) -> None:
     snapshot = published(trained, "0001", "here")
     other = SUITE.tasks[0].model_copy(update={"id": "other", "group": "stone"})
     suite = SUITE.model_copy(update={"tasks": (*SUITE.tasks, other)})
-    named = {GROUP: ["table"], "stone": []}
+    full = agent_row("full")
     played = {
-        group: Exercise.of_group(
-            minecraft, suite, group, tasks, agent_row("full"), episodes=1, horizon_cap=600
-        )
-        for group, tasks in named.items()
+        group: Exercise.of_group(minecraft, suite, group, tasks, full, episodes=1, horizon_cap=600)
+        for group, tasks in ((GROUP, ["table"]), ("stone", []))
     }
-    with hands(minecraft, agent_row("full"), 0) as backend:
-        found = evaluate_all(tmp_path / "all", "0001", snapshot, played, backend)
+    with hands(minecraft, full, 0) as backend:
+        found = evaluate(tmp_path / "all", "0001", snapshot, played, backend)
         for group, own in played.items():
-            alone = evaluate(tmp_path / "each", "0001", group, snapshot, own, backend)
+            alone = evaluate(tmp_path / "each", "0001", snapshot, {group: own}, backend)[group]
             assert alone.frozen.equals(found[group].frozen)
             assert alone.empty.equals(found[group].empty)
+        mixed = played | {GROUP: replace(played[GROUP], horizon_cap=50)}
+        with pytest.raises(ValueError, match="one configuration"):
+            evaluate(tmp_path / "all", "0001", snapshot, mixed, backend)
     assert found["stone"].frozen["task_id"].to_list() == ["other"]
-    mixed = played | {GROUP: replace(played[GROUP], horizon_cap=50)}
-    with (
-        pytest.raises(ValueError, match="one configuration"),
-        hands(minecraft, agent_row("full"), 0) as backend,
-    ):
-        evaluate_all(tmp_path / "all", "0001", snapshot, mixed, backend)
 
 
 def test_a_build_whose_forerunner_published_anew_is_stale(trained: Path, tmp_path: Path) -> None:
@@ -390,6 +386,19 @@ def test_evaluation_crosses_planners_and_training_takes_turns(minecraft: Domain)
     worlds = {(spec.world_seed, spec.planner_seed) for spec in evaluation if spec.task_id == "table"}
     assert len(worlds) == 12
     assert len({episode_id_of(spec) for spec in (*training, *evaluation)}) == 8 + 24
+
+
+def test_the_share_of_misconceptions_is_part_of_the_configuration(minecraft: Domain) -> None:
+    usual = exercise(minecraft)
+    same, other = (
+        exercise(minecraft, standin=standin_settings().with_misconceptions(share))
+        for share in (standin_settings().beliefs.misconceptions, 0.5)
+    )
+    assert usual.config_hash == same.config_hash != other.config_hash
+    wrong = [len(stand_in(minecraft, 0, each.standin).beliefs.wrong) for each in (usual, other)]
+    assert wrong[0] < wrong[1]
+    with pytest.raises(ValidationError):
+        standin_settings().with_misconceptions(1.5)
 
 
 def test_a_shorter_horizon_is_another_episode(minecraft: Domain) -> None:

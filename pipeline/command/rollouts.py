@@ -88,9 +88,9 @@ def begin(
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
     settings = Settings()
     build = chosen_build(named, settings)
-    if options["tasks"] and len(groups) != 1:
-        raise fail("--task chooses among the tasks of one group: name it with --group", MISUSED)
     suite, config = chosen_exercise(settings, groups, options)
+    if options["tasks"] and len(groups or suite.groups) != 1:
+        raise fail("--task chooses among the tasks of one group: name it with --group", MISUSED)
     return settings, build, suite, config
 
 
