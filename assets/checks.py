@@ -9,6 +9,7 @@ from assets.imported_trajectories import imported_trajectories
 from assets.knowledge_snapshot import knowledge_snapshot
 from assets.resources import DataHome
 from assets.typed_feedback import typed_feedback
+from rollouts.lineage import stale_builds
 from warehouse.shards import DamagedShardError
 from warehouse.snapshots import list_snapshots, load_snapshot
 from warehouse.trace_store import feedback_store, trace_store
@@ -90,6 +91,21 @@ def snapshot_hash(home: DataHome) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(passed=not damaged, metadata={"snapshots": len(folders), "damaged": damaged})
 
 
+@dg.asset_check(
+    asset=knowledge_snapshot,
+    description="Every trained build was played with what the build before it publishes now. If not, "
+    "an earlier build was materialized again since: the later one stays as it was, and follows from an old "
+    "generation.",
+)
+def trained_with_the_published_snapshot(home: DataHome) -> dg.AssetCheckResult:
+    stale = stale_builds(home.root)
+    return dg.AssetCheckResult(
+        passed=not stale,
+        severity=dg.AssetCheckSeverity.WARN,
+        metadata={"stale builds": len(stale), "which": [str(each) for each in stale]},
+    )
+
+
 def all_checks() -> Iterable[dg.AssetChecksDefinition]:
     """The checks of all assets."""
     return [
@@ -98,6 +114,7 @@ def all_checks() -> Iterable[dg.AssetChecksDefinition]:
         feedback_for_every_attempt,
         progress_between_0_and_1,
         snapshot_hash,
+        trained_with_the_published_snapshot,
     ]
 
 

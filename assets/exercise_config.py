@@ -7,6 +7,7 @@ from pydantic import Field
 
 from assets.partitions import IMPORTED
 from assets.resources import Model
+from prompts.engines.beliefs import StandInSettings, standin_settings
 from prompts.language_model import LanguageModel
 from rollouts.agent import FULL, agent_row
 from rollouts.exercise import Exercise, ExerciseError, stand_in
@@ -41,6 +42,12 @@ class ExerciseConfig(dg.Config):
         default=None, gt=0, description="ticks after which every episode ends, for small runs"
     )
     seed: int = Field(default=0, description="the seed that world seeds are derived from")
+    misconceptions: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="share of the stand-in's facts that are wrong, for studies; none: as standin.toml says",
+    )
 
     def exercises(self, domain: Domain, groups: Sequence[str]) -> dict[str, Exercise]:
         """What is played in each of these groups; one that has none of the named tasks, and that of
@@ -48,6 +55,7 @@ class ExerciseConfig(dg.Config):
         nothing is left."""
         suite = find_suite(self.suite, domain)
         row = agent_row(self.agent)
+        standin = _standin(self.misconceptions)
         figures = self.model_dump(include={"episodes", "planners", "crossed", "seed", "horizon_cap"})
         if strangers := sorted(set(self.tasks) - {task.id for task in suite.tasks}):
             raise ExerciseError(f"the suite has no task {', '.join(strangers)}")
@@ -62,7 +70,7 @@ class ExerciseConfig(dg.Config):
         if not played:
             raise NotPlayedError(f"none of {', '.join(self.tasks)} is in {', '.join(groups)}")
         return {
-            group: Exercise.of_group(domain, suite, group, own, row, **figures)
+            group: Exercise.of_group(domain, suite, group, own, row, standin, **figures)
             for group, own in played.items()
         }
 
@@ -72,6 +80,13 @@ class LearningModel(Model):
     misconceptions: true facts would get into remedies without anybody having learnt them."""
 
     for_rollouts: bool = False
+    misconceptions: float | None = None
 
     def language_model(self, domain: Domain) -> LanguageModel:
-        return stand_in(domain, self.seed) if self.for_rollouts else super().language_model(domain)
+        if self.for_rollouts:
+            return stand_in(domain, self.seed, _standin(self.misconceptions))
+        return super().language_model(domain)
+
+
+def _standin(misconceptions: float | None) -> StandInSettings | None:
+    return None if misconceptions is None else standin_settings().with_misconceptions(misconceptions)

@@ -9,6 +9,7 @@ from assets.evaluation_rollouts import evaluation_rollouts, seeds_are_disjoint
 from assets.imported_trajectories import imported_trajectories
 from assets.knowledge_candidates import knowledge_candidates
 from assets.knowledge_snapshot import knowledge_snapshot
+from assets.success_rates import evaluation_is_no_evidence, success_rates
 from assets.training_rollouts import training_rollouts
 from assets.typed_feedback import typed_feedback
 from pipeline.jobs import JOBS
@@ -23,6 +24,7 @@ ASSETS = (
     curated_knowledge,
     knowledge_snapshot,
     evaluation_rollouts,
+    success_rates,
     analysis_warehouse,
 )
 
@@ -31,7 +33,7 @@ def definitions(settings: Settings) -> dg.Definitions:
     """The code location for these settings."""
     return dg.Definitions(
         assets=ASSETS,
-        asset_checks=[*all_checks(), seeds_are_disjoint],
+        asset_checks=[*all_checks(), seeds_are_disjoint, evaluation_is_no_evidence],
         jobs=JOBS,
         resources=resources(settings),
         # A spawned step costs seconds and these jobs are short; rollouts have a pool of their own.

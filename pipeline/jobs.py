@@ -31,8 +31,9 @@ learn_from_rollouts: Final = dg.define_asset_job(
 )
 evaluate_snapshot: Final = dg.define_asset_job(
     "evaluate_snapshot",
-    selection=dg.AssetSelection.assets("evaluation_rollouts"),
-    description="A build's snapshot against the empty store in a task group's evaluation worlds.",
+    selection=dg.AssetSelection.assets("evaluation_rollouts", "success_rates"),
+    description="A build's snapshot against the empty store in a task group's evaluation worlds, and the "
+    "rates of both.",
 )
 publish_analysis: Final = dg.define_asset_job(
     "publish_analysis",

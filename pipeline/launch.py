@@ -60,9 +60,14 @@ def train_build(
     return _play(settings, "train_build", "training_rollouts", build, groups, config)
 
 
-def learn_from_rollouts(settings: Settings, build: str) -> dg.ExecuteInProcessResult:
-    """From a trained build's feedback to its snapshot, with the planner as Inducer."""
-    return _launch(settings, "learn_from_rollouts", build, build, resources=ROLLOUT_RESOURCES)
+def learn_from_rollouts(
+    settings: Settings, build: str, misconceptions: float | None = None
+) -> dg.ExecuteInProcessResult:
+    """From a trained build's feedback to its snapshot, with the planner as Inducer; `misconceptions` as in
+    the training's ExerciseConfig."""
+    model = ROLLOUT_RESOURCES["model"]["config"] | {"misconceptions": misconceptions}
+    resources = {"model": {"config": model}}
+    return _launch(settings, "learn_from_rollouts", build, build, resources=resources)
 
 
 def evaluate_snapshot(
@@ -87,6 +92,8 @@ def _play(
         for _, stretch in groupby(enumerate(places), key=lambda each: each[1] - each[0])
     ]
     ops = {asset: {"config": dict(config)}}
+    if job == "evaluate_snapshot" and "suite" in config:
+        ops["success_rates"] = {"config": {"suite": config["suite"]}}
     return [
         _launch(
             settings,

@@ -7,20 +7,22 @@ so that no fold, no Inducer and no confidence ever sees it:
     evaluation/traces/empty-store/<group>      source "empty": without any knowledge, shared by all builds
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
 from rollouts.backends import RolloutBackend
+from rollouts.differences import by_planner, difference
+from rollouts.episode import Episode
 from rollouts.exercise import Exercise
 from rollouts.lineage import episodes_of
 from rollouts.protocols import EpisodeSpec
-from rollouts.rates import Paired, paired, together, weighted
+from rollouts.rates import Paired, counted, paired, pairs_of, weighted
 from rollouts.recorder import Batch, episode_id_of
-from rollouts.rounds import roll_out
+from rollouts.rounds import Crew, roll_out
 from rollouts.seeds import is_for_evaluation
 from warehouse.snapshots import Snapshot
 from warehouse.trace_store import trace_store
@@ -32,8 +34,7 @@ NOBODY: Final = "empty-store"
 ALL: Final = "all (weighted)"
 
 
-@dataclass(frozen=True)
-class Evaluated:
+class Evaluated(NamedTuple):
     """The episodes of both arms."""
 
     frozen: pl.DataFrame
@@ -52,48 +53,95 @@ def evaluation_home(home: Path) -> Path:
 def evaluate(
     home: Path, build: str, snapshot: Snapshot, exercises: Mapping[str, Exercise], backend: RolloutBackend
 ) -> dict[str, Evaluated]:
-    """Plays what is missing of both arms, all groups side by side, and gives their episodes by group. Nothing
-    outside of `evaluation/` is written."""
+    """Plays what is missing of both arms, all groups (group -> what is played there) side by side, and gives
+    their episodes by group. Nothing outside of `evaluation/` is written.
+
+    Both arms are played in one go as well, so that the backend's processes have work until the last episodes.
+    `ValueError` unless all exercises are of one agent and one configuration.
+    """
+    if len({exercise.config_hash for exercise in exercises.values()}) != 1:
+        raise ValueError("groups that are evaluated in one go have to be of one agent and one configuration")
+    specs = {
+        (group, source): exercise.evaluation(filed, snapshot_id)
+        for group, exercise in exercises.items()
+        for filed, source, snapshot_id in ((NOBODY, EMPTY, None), (build, FROZEN, snapshot.snapshot_id))
+    }
+    batches = [Batch(evaluation_home(home), source, each) for (_, source), each in specs.items()]
+    crew = _crew_of_both_arms(next(iter(exercises.values())), snapshot)
+    roll_out(batches, backend, crew, f"evaluation, both arms: {', '.join(exercises)}")
+    found = {}
+    for group in exercises:
+        frozen, empty = stored(home, build, group)
+        found[group] = Evaluated(_own(frozen, specs[group, FROZEN]), _own(empty, specs[group, EMPTY]))
+    return found
+
+
+def stored(home: Path, build: str, group: str) -> Evaluated:
+    """All episodes that are stored of a build's last evaluation in a group, and of the empty store there."""
     own = evaluation_home(home)
-    found: dict[str, dict[str, pl.DataFrame]] = {group: {} for group in exercises}
-    for filed, source, snapshot_id, entries in (
-        (NOBODY, EMPTY, None, ()),
-        (build, FROZEN, snapshot.snapshot_id, snapshot.entries),
-    ):
-        specs = {group: each.evaluation(filed, snapshot_id) for group, each in exercises.items()}
-        batches = [Batch(own, source, own_specs) for own_specs in specs.values()]
-        crew = next(iter(exercises.values())).crew(entries)
-        roll_out(batches, backend, crew, f"evaluation, {source}: {', '.join(exercises)}")
-        for group, own_specs in specs.items():
-            found[group][source] = _own(episodes_of(own, filed, group, source), own_specs)
-    return {group: Evaluated(arms[FROZEN], arms[EMPTY]) for group, arms in found.items()}
+    return Evaluated(episodes_of(own, build, group, FROZEN), episodes_of(own, NOBODY, group, EMPTY))
+
+
+def _crew_of_both_arms(exercise: Exercise, snapshot: Snapshot) -> Crew:
+    """Agents that know what their episode's snapshot holds, and nothing where it names none."""
+    cold, knowing = exercise.crew(()), exercise.crew(snapshot.entries)
+
+    def begin(spec: EpisodeSpec) -> Episode:
+        return (cold if spec.snapshot_id is None else knowing).begin(spec)
+
+    return replace(knowing, begin=begin)
 
 
 def _own(episodes: pl.DataFrame, specs: list[EpisodeSpec]) -> pl.DataFrame:
     return episodes.filter(pl.col("episode_id").is_in([episode_id_of(spec) for spec in specs]))
 
 
-def comparison(home: Path, build: str, tasks: Mapping[str, int]) -> pl.DataFrame:
-    """The groups of a build that were evaluated, one row each, and one for all of them: shares of success
-    with and without knowledge. `tasks` says how many tasks of each group are counted; the last row's shares
-    are the mean weighted by them, its k, n and interval those of all pairs."""
-    own = evaluation_home(home)
-    rows: list[dict[str, object]] = []
-    parts: dict[str, Paired] = {}
-    for group in tasks:
-        frozen = episodes_of(own, build, group, FROZEN)
-        if frozen.is_empty():
-            continue
-        parts[group] = paired(frozen, episodes_of(own, NOBODY, group, EMPTY))
-        rows.append({"group": group, "tasks": tasks[group], **parts[group].row()})
-    if len(rows) > 1:
-        shares = {
-            arm: weighted((getattr(part, arm).share, tasks[group]) for group, part in parts.items())
-            for arm in ("empty", "frozen")
-        }
-        total = sum(tasks[group] for group in parts)
-        rows.append({"group": ALL, "tasks": total, **together(parts.values()).row(), **shares})
+def comparison(
+    home: Path, build: str, tasks: Mapping[str, int], difficulty: Mapping[str, str] | None = None
+) -> pl.DataFrame:
+    """The groups of a build that were evaluated, one row each; one for each level of `difficulty` (group ->
+    level) that has several of them, and one for all: shares of success with and without knowledge, and their
+    difference with its bootstrap interval.
+
+    `tasks` says how many tasks of each group are counted; the shares and differences of several groups are
+    means weighted by them, their k, n and Wilson intervals those of all pairs.
+    """
+    pairs = stored_pairs(home, build, tasks)
+    played = [group for group in tasks if group in set(pairs["group"])]
+    together = {group: [group] for group in played}
+    levels = difficulty or {}
+    for level in dict.fromkeys(levels[group] for group in played if group in levels):
+        together[f"{level} (weighted)"] = [group for group in played if levels.get(group) == level]
+    together[ALL] = played
+    rows = [
+        {"group": name, **_compared(pairs.filter(pl.col("group").is_in(own)), own, tasks)}
+        for name, own in together.items()
+        if len(own) > 1 or name in played
+    ]
     return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def stored_pairs(home: Path, build: str, groups: Collection[str]) -> pl.DataFrame:
+    """The pairs (`rates.pairs_of`) that are stored of a build's evaluation, with the column `group`."""
+    found = ((group, stored(home, build, group)) for group in groups)
+    return pl.concat([pairs_of(*arms).with_columns(group=pl.lit(group)) for group, arms in found])
+
+
+def by_planner_seed(home: Path, build: str, groups: Collection[str]) -> pl.DataFrame:
+    """`differences.by_planner` over the stored pairs of these groups."""
+    return by_planner(stored_pairs(home, build, groups))
+
+
+def _compared(pairs: pl.DataFrame, groups: list[str], tasks: Mapping[str, int]) -> dict[str, object]:
+    own = {group: tasks[group] for group in groups}
+    parts = {group: counted(pairs.filter(pl.col("group") == group)) for group in groups}
+    shares = {
+        arm: weighted((getattr(part, arm).share, own[group]) for group, part in parts.items())
+        for arm in ("empty", "frozen")
+    }
+    found = difference(pairs, own)
+    interval = {"difference": found.share, "difference_low": found.low, "difference_high": found.high}
+    return {"tasks": sum(own.values()), **counted(pairs).row(), **shares, **interval, "drawn": found.drawn}
 
 
 def shared_worlds(home: Path) -> pl.DataFrame:

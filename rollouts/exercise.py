@@ -4,12 +4,12 @@ but the worlds, so that what is measured is what was trained.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import product
 from typing import Final, Self
 
-from prompts.engines.beliefs import Heights, standin_settings
+from prompts.engines.beliefs import Heights, StandInSettings, standin_settings
 from prompts.engines.rules import RulesStandIn
 from prompts.language_model import LanguageModel
 from prompts.tokens import PieceCounter
@@ -29,6 +29,11 @@ STAND_INS: Final = (
     "World and planner are stand-ins: techtree is a small model of the game, and the planner is a rule "
     "engine with seeded misconceptions. These figures say nothing of a language model in Minecraft."
 )
+
+
+_SHARDS_EACH: Final = 3
+"""Shards that a process plays at a time: a round waits for its longest attempt, and the more episodes share
+that wait, the less of it there is."""
 
 
 class ExerciseError(ValueError):
@@ -53,6 +58,8 @@ class Exercise:
     crossed: bool = True
     seed: int = 0
     horizon_cap: int | None = None
+    standin: StandInSettings = field(default_factory=standin_settings)
+    """how wrong the planner is; studies change it"""
 
     @classmethod
     def of_group(
@@ -62,6 +69,7 @@ class Exercise:
         group: str,
         named: Sequence[str],
         row: AgentRow,
+        standin: StandInSettings | None = None,
         **figures: int | bool | None,
     ) -> Self:
         """The group's tasks, or those of them that are named. `ExerciseError` for one that is not its own."""
@@ -71,7 +79,7 @@ class Exercise:
         tasks = tuple(task for task in own.values() if not named or task.id in named)
         if not tasks:
             raise ExerciseError(f"the suite has no group {group}; it has: {', '.join(suite.groups)}")
-        return cls(domain, suite, tasks, row, **figures)  # type: ignore[arg-type]
+        return cls(domain, suite, tasks, row, standin=standin or standin_settings(), **figures)  # type: ignore[arg-type]
 
     def training(self, build: str, snapshot_id: str | None) -> list[EpisodeSpec]:
         """The episodes of a build, with the knowledge of the snapshot."""
@@ -106,7 +114,7 @@ class Exercise:
     def crew(self, entries: Iterable[Entry]) -> Crew:
         """Agents that know these entries."""
         parts = Parts.of(self.row, self.domain, entries, PieceCounter())
-        return crew_of(parts, self.suite, planners(self.domain))
+        return crew_of(parts, self.suite, planners(self.domain, self.standin))
 
     @property
     def config_hash(self) -> str:
@@ -115,7 +123,7 @@ class Exercise:
             WORLD,
             {},
             domain=self.domain.name,
-            planner=standin_settings().model_dump(mode="json"),
+            planner=self.standin.model_dump(mode="json"),
             monitor=asdict(DEFAULTS),
             horizon_cap=self.horizon_cap,
         )
@@ -138,19 +146,19 @@ class Exercise:
         )
 
 
-def planners(domain: Domain) -> Callable[[str, int], LanguageModel]:
+def planners(domain: Domain, standin: StandInSettings | None = None) -> Callable[[str, int], LanguageModel]:
     """(role, planner seed) -> the stand-in of that seed, one for all roles: who plans also diagnoses."""
 
     @cache
     def of_seed(planner_seed: int) -> LanguageModel:
-        return stand_in(domain, planner_seed)
+        return stand_in(domain, planner_seed, standin)
 
     return lambda role, planner_seed: of_seed(planner_seed)
 
 
-def stand_in(domain: Domain, planner_seed: int) -> RulesStandIn:
-    """The planner, adaptor and Inducer of that seed, as wrong as standin.toml says."""
-    return RulesStandIn.for_rollouts(domain, planner_seed, ore_heights())
+def stand_in(domain: Domain, planner_seed: int, standin: StandInSettings | None = None) -> RulesStandIn:
+    """The planner, adaptor and Inducer of that seed, as wrong as standin.toml (or `standin`) says."""
+    return RulesStandIn.for_rollouts(domain, planner_seed, ore_heights(), standin)
 
 
 @cache
@@ -172,7 +180,7 @@ def hands(domain: Domain, row: AgentRow, workers: int) -> Iterator[RolloutBacken
     """Where worlds are stepped: in so many processes, or in this one where it is 0."""
     kit = stage_kit(domain, row.executor)
     if workers == 0:
-        yield InProcess(kit)
+        yield InProcess(kit, _SHARDS_EACH)
         return
-    with local_pool(kit, workers) as pool:
+    with local_pool(kit, workers, _SHARDS_EACH) as pool:
         yield pool

@@ -1,7 +1,7 @@
 """Which snapshot a build begins with, and which trace it left: knowledge handed on from build to build."""
 
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -30,11 +30,62 @@ def previous_snapshot(home: Path, build: str, curated: bool = True) -> Snapshot 
     `NoSnapshotError` where there is a build before it that has published nothing: skipping it would hide that
     its knowledge is missing.
     """
+    earlier = _builds_before(home, build)
+    return published(home, earlier[-1], f"before build {build} can begin", curated) if earlier else None
+
+
+class Stale(NamedTuple):
+    """A build that was trained with other knowledge than the build before it publishes now."""
+
+    build: str
+    trained_with: str | None
+    """the snapshot that it was played with; None: with nothing"""
+    before: str | None
+    """the build before it; None where there is none any more"""
+    published: str | None
+    """what that one publishes now; None: nothing"""
+
+    def __str__(self) -> str:
+        was = f"snapshot {self.trained_with}" if self.trained_with else "no knowledge"
+        now = f"snapshot {self.published}" if self.published else "nothing"
+        if self.before is None:
+            return f"build {self.build} was trained with {was}, and there is no build before it any more"
+        of = f" of build {self.before}" if self.trained_with else ""
+        which = "which" if self.trained_with else f"and build {self.before}"
+        return f"build {self.build} was trained with {was}{of}, {which} now publishes {now}"
+
+
+def stale_builds(home: Path) -> list[Stale]:
+    """The trained builds whose training knew something else than the build before them publishes now, sorted.
+
+    That is no fault: materializing a build again gives it a new generation, and what a later build was made
+    from stays as it is. But the later build no longer
+    follows from the earlier one, and a person has to know.
+    """
+    found = []
+    for build in trace_store(home).builds():
+        played = _trained_with(home, build)
+        earlier = _builds_before(home, build) if played else []
+        before = earlier[-1] if earlier else None
+        now = None if before is None else published_snapshot(home, before)
+        found += [Stale(build, each, before, now) for each in played if each != now]
+    return found
+
+
+def _trained_with(home: Path, build: str) -> list[str | None]:
+    """The snapshots that a build's training was played with, none first; empty where nothing was trained."""
+    store = trace_store(home)
+    groups = sorted({group for group, source in store.sources(build) if source == TRAINING})
+    held = [episodes_of(home, build, group, TRAINING)["snapshot_id"] for group in groups]
+    return pl.concat(held).unique().sort().to_list() if held else []
+
+
+def _builds_before(home: Path, build: str) -> list[str]:
+    """The builds before this one that hold episodes or have published, sorted."""
     store = trace_store(home)
     pointers = (path.stem for path in (home / "snapshots" / "builds").glob("*.json"))
     held = {each for each in store.builds() if store.sources(each)}
-    earlier = sorted(each for each in held.union(pointers) if each < build)
-    return published(home, earlier[-1], f"before build {build} can begin", curated) if earlier else None
+    return sorted(each for each in held.union(pointers) if each < build)
 
 
 def published(home: Path, build: str, wanted: str, curated: bool = True) -> Snapshot:

@@ -91,13 +91,28 @@ class Paired:
         return row | {"only_frozen": self.only_frozen, "only_empty": self.only_empty, "mcnemar_p": self.p}
 
 
-def paired(frozen: pl.DataFrame, empty: pl.DataFrame) -> Paired:
-    """Episodes of both arms by task, world seed, planner seed and configuration. One that has no counterpart
-    is left out."""
+def pairs_of(frozen: pl.DataFrame, empty: pl.DataFrame) -> pl.DataFrame:
+    """Episodes of both arms side by side, one row per pair: the columns of `PAIRED_BY`, `success` and
+    `success_empty`, and `broken` where the infrastructure ended either. One without a counterpart has no row.
+    Sorted by what they have in common."""
     columns = [*PAIRED_BY, "success", "end_reason"]
-    pairs = frozen.select(columns).join(empty.select(columns), on=PAIRED_BY, suffix="_empty")
-    broken = pl.any_horizontal(pl.col("end_reason", "end_reason_empty").cast(pl.String) == INFRASTRUCTURE_END)
-    whole = pairs.filter(~broken)
+    ends = pl.col("end_reason", "end_reason_empty").cast(pl.String)
+    return (
+        frozen.select(columns)
+        .join(empty.select(columns), on=PAIRED_BY, suffix="_empty")
+        .select(
+            *PAIRED_BY,
+            "success",
+            "success_empty",
+            broken=pl.any_horizontal(ends == INFRASTRUCTURE_END).fill_null(False),
+        )
+        .sort(PAIRED_BY)
+    )
+
+
+def counted(pairs: pl.DataFrame) -> Paired:
+    """What came of these pairs (`pairs_of`)."""
+    whole = pairs.filter(~pl.col("broken"))
     cells = {
         (won, won_empty): whole.filter(
             (pl.col("success") == won) & (pl.col("success_empty") == won_empty)
@@ -112,6 +127,12 @@ def paired(frozen: pl.DataFrame, empty: pl.DataFrame) -> Paired:
         neither=cells[False, False],
         excluded=pairs.height - whole.height,
     )
+
+
+def paired(frozen: pl.DataFrame, empty: pl.DataFrame) -> Paired:
+    """Episodes of both arms by task, world seed, planner seed and configuration. One that has no counterpart
+    is left out."""
+    return counted(pairs_of(frozen, empty))
 
 
 def together(parts: Iterable[Paired]) -> Paired:

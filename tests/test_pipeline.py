@@ -133,7 +133,8 @@ def test_checks_pass_and_notice_what_is_wrong(small: Path, tmp_path: Path) -> No
     launch.import_traces(settings, "0000", [recordings(tmp_path / "run")])
     result = launch.learn_knowledge(settings, "0000")
     assert {check.check_name: check.passed for check in result.get_asset_check_evaluations()} == {
-        "snapshot_hash": True
+        "snapshot_hash": True,
+        "trained_with_the_published_snapshot": True,
     }
     (folder,) = list_snapshots(settings.home)
     shard = next(folder.glob("*.parquet"))

@@ -1,32 +1,57 @@
 """Training and frozen evaluation through the real jobs: what comes out, and what must not."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import orjson
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 from scipy.stats import binomtest
 from typer.testing import CliRunner, Result
 
+from assets.checks import trained_with_the_published_snapshot
 from assets.evaluation_rollouts import seeds_are_disjoint
 from assets.resources import DataHome
+from assets.success_rates import evaluation_is_no_evidence
 from pipeline import launch
 from pipeline.command import app
 from pipeline.settings import Settings
+from prompts.engines.beliefs import standin_settings
 from rollouts.agent import agent_row
-from rollouts.evaluation import EMPTY, FROZEN, NOBODY, comparison, evaluation_home, shared_worlds
-from rollouts.exercise import Exercise, ExerciseError, ore_heights, planners
-from rollouts.lineage import TRAINING, NoSnapshotError, episodes_of, previous_snapshot, usage_of
+from rollouts.evaluation import (
+    EMPTY,
+    FROZEN,
+    NOBODY,
+    comparison,
+    evaluate,
+    evaluation_home,
+    shared_worlds,
+)
+from rollouts.exercise import Exercise, ExerciseError, hands, ore_heights, planners, stand_in
+from rollouts.lineage import (
+    TRAINING,
+    NoSnapshotError,
+    episodes_of,
+    previous_snapshot,
+    published,
+    stale_builds,
+    usage_of,
+)
 from rollouts.rates import Paired, Rate, paired, success_rate, together, weighted
 from rollouts.recorder import episode_id_of
 from rollouts.seeds import SPAN, evaluation_seeds, is_for_evaluation, training_seeds
+from tests.test_fold import tables
 from warehouse import log
+from warehouse.analysis import publish, query
+from warehouse.curator import CuratorSettings
 from warehouse.domains import Domain
-from warehouse.fold import store_after
+from warehouse.fold import curator, rebuild, store_after
 from warehouse.ids import file_digest
 from warehouse.snapshots import load_snapshot, publish_snapshot, published_snapshot
 from warehouse.tasks import Suite, Task
@@ -195,9 +220,11 @@ def test_evaluation_writes_no_knowledge_and_compares_both_arms(trained: Path, tm
     (result,) = launch.evaluate_snapshot(settings, "0002", [GROUP], config(tmp_path, planners=2))
     after = stored(trained)
     new = sorted(set(after) - set(before))
-    assert new
-    assert all(path.startswith("evaluation/") for path in new)
-    assert {path: after[path] for path in before} == before
+    assert {path.split("/")[0] for path in new} == {"evaluation", "log"}
+    (logged,) = (path for path in new if path.startswith("log/"))
+    assert logged.startswith("log/evaluations/0002/")
+    changed = {path for path, own in before.items() if after[path] != own}
+    assert changed == {"warehouse.duckdb"}
     own = evaluation_home(trained)
     frozen, empty = episodes_of(own, "0002", GROUP, FROZEN), episodes_of(own, NOBODY, GROUP, EMPTY)
     assert frozen.height == empty.height == 8
@@ -209,9 +236,83 @@ def test_evaluation_writes_no_knowledge_and_compares_both_arms(trained: Path, tm
     assert pairs.frozen == success_rate(frozen)
     shown = comparison(trained, "0002", {GROUP: 2, "stone": 10})
     assert shown["pairs"].to_list() == [8]
-    assert [(check.check_name, check.passed) for check in result.get_asset_check_evaluations()] == [
-        ("seeds_are_disjoint", True)
-    ]
+    assert {check.check_name: check.passed for check in result.get_asset_check_evaluations()} == {
+        "seeds_are_disjoint": True,
+        "evaluation_is_no_evidence": True,
+    }
+
+
+def test_evaluation_moves_no_confidence_though_knowledge_was_used_in_it(
+    trained: Path, minecraft: Domain, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(trained, home, ignore=shutil.ignore_patterns("dagster", "evaluation"))
+    before = tables(home)
+    launch.evaluate_snapshot(Settings(data=home), "0002", [GROUP], config(tmp_path))
+    attempts = trace_store(evaluation_home(home)).scan("attempts", ["0002"]).collect()
+    assert attempts["knowledge_used"].list.len().sum() > 0, "else this test would show nothing"
+    after = tables(home)
+    changed = {name for name, rows in after.items() if not rows.equals(before[name])}
+    assert changed == {"evaluations", "shards"}
+    report = rebuild(home, curator(minecraft, CuratorSettings()))
+    anew = tables(home)
+    assert {name for name, rows in anew.items() if not rows.equals(after[name])} == set()
+    assert report.snapshot_ids["0002"] == published_snapshot(home, "0002")
+
+
+def test_an_evaluation_episode_among_the_evidence_is_noticed(trained: Path, tmp_path: Path) -> None:
+    assert evaluation_is_no_evidence(home=DataHome(path=str(trained))).passed
+    episodes = episodes_of(trained, "0001", GROUP, TRAINING)
+    for home in (tmp_path, evaluation_home(tmp_path)):
+        trace_store(home).write_source("b", GROUP, FROZEN, {"episodes": episodes})
+    assert not evaluation_is_no_evidence(home=DataHome(path=str(tmp_path))).passed
+
+
+def test_groups_are_evaluated_in_one_go_as_they_are_one_by_one(
+    trained: Path, minecraft: Domain, tmp_path: Path
+) -> None:
+    snapshot = published(trained, "0001", "here")
+    other = SUITE.tasks[0].model_copy(update={"id": "other", "group": "stone"})
+    suite = SUITE.model_copy(update={"tasks": (*SUITE.tasks, other)})
+    full = agent_row("full")
+    played = {
+        group: Exercise.of_group(minecraft, suite, group, tasks, full, episodes=1, horizon_cap=600)
+        for group, tasks in ((GROUP, ["table"]), ("stone", []))
+    }
+    with hands(minecraft, full, 0) as backend:
+        found = evaluate(tmp_path / "all", "0001", snapshot, played, backend)
+        for group, own in played.items():
+            alone = evaluate(tmp_path / "each", "0001", snapshot, {group: own}, backend)[group]
+            assert alone.frozen.equals(found[group].frozen)
+            assert alone.empty.equals(found[group].empty)
+        mixed = played | {GROUP: replace(played[GROUP], horizon_cap=50)}
+        with pytest.raises(ValueError, match="one configuration"):
+            evaluate(tmp_path / "all", "0001", snapshot, mixed, backend)
+    assert found["stone"].frozen["task_id"].to_list() == ["other"]
+
+
+def test_a_build_whose_forerunner_published_anew_is_stale(trained: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    shutil.copytree(trained, home, ignore=shutil.ignore_patterns("dagster", "evaluation"))
+    assert stale_builds(home) == []
+    assert trained_with_the_published_snapshot(home=DataHome(path=str(home))).passed
+    publish(home)
+    lineage = query(home, "SELECT build, trained_with, build_before, is_stale FROM training_lineage")
+    old = published_snapshot(home, "0001")
+    assert lineage.rows() == [("0001", None, None, False), ("0002", old, "0001", False)]
+
+    publish_snapshot(home, "0001", ())
+
+    new = published_snapshot(home, "0001")
+    (found,) = stale_builds(home)
+    assert str(found) == (
+        f"build 0002 was trained with snapshot {old} of build 0001, which now publishes snapshot {new}"
+    )
+    result = trained_with_the_published_snapshot(home=DataHome(path=str(home)))
+    assert (result.passed, result.severity) == (False, dg.AssetCheckSeverity.WARN)
+    said = call(home, "doctor")
+    assert said.exit_code == 0, said.output
+    assert str(found) in " ".join(said.output.split())
 
 
 def test_a_build_needs_the_snapshot_of_the_one_before(trained: Path, tmp_path: Path) -> None:
@@ -286,6 +387,7 @@ def test_the_commands_show_rates_with_intervals_and_say_what_the_figures_are(tmp
     said = " ".join(result.output.split())
     for part in ("the empty store and its frozen snapshot", "McNemar", "nothing was learnt", "are stand-ins"):
         assert part in said
+    assert query(tmp_path / "home", "SELECT pairs FROM success_by_group").rows() == [(1,)]
 
 
 @pytest.mark.parametrize(
@@ -319,6 +421,19 @@ def test_evaluation_crosses_planners_and_training_takes_turns(minecraft: Domain)
     worlds = {(spec.world_seed, spec.planner_seed) for spec in evaluation if spec.task_id == "table"}
     assert len(worlds) == 12
     assert len({episode_id_of(spec) for spec in (*training, *evaluation)}) == 8 + 24
+
+
+def test_the_share_of_misconceptions_is_part_of_the_configuration(minecraft: Domain) -> None:
+    usual = exercise(minecraft)
+    same, other = (
+        exercise(minecraft, standin=standin_settings().with_misconceptions(share))
+        for share in (standin_settings().beliefs.misconceptions, 0.5)
+    )
+    assert usual.config_hash == same.config_hash != other.config_hash
+    wrong = [len(stand_in(minecraft, 0, each.standin).beliefs.wrong) for each in (usual, other)]
+    assert wrong[0] < wrong[1]
+    with pytest.raises(ValidationError):
+        standin_settings().with_misconceptions(1.5)
 
 
 def test_a_shorter_horizon_is_another_episode(minecraft: Domain) -> None:

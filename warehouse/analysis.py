@@ -34,6 +34,11 @@ VIEWS: Final = (
     "remedy_triggers",
     "knowledge_lineage",
     "knowledge_growth",
+    "training_lineage",
+    "success_by_group",
+    "success_by_task",
+    "success_by_planner",
+    "success_overall",
     "quarantine_summary",
     "data_quality_findings",
 )

@@ -7,7 +7,7 @@ snapshot ids. Builds are folded in the sorted order of their names (so number th
 warehouse is at any time what `rebuild` would make of the builds that it holds.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
@@ -67,6 +67,7 @@ _LOG_TABLES: Final = {
     "answers": "model_calls",
     "reviews": "reviews",
     "tryouts": "tryouts",
+    "evaluations": "evaluations",
 }
 _DECISION_COLUMNS: Final = pl.Schema(
     {
@@ -172,6 +173,17 @@ def rebuild(home: Path, curate: CurateBuild, wait_s: float = LOCK_WAIT_S) -> Fol
             # What a killed writer left here belongs to the old file and would be replayed on the new one.
             path.with_name(f"{WAREHOUSE}.wal").unlink(missing_ok=True)
     return report
+
+
+def load_evaluations(home: Path, build: str, wait_s: float = LOCK_WAIT_S) -> int:
+    """Loads what the log holds of a build's evaluations; how many rows. Nothing is curated: no curation reads
+    them, so this is all that `fold_build` would change. Raises as `writer` does."""
+    with writer(home, wait_s) as con, transaction(con):
+        _run(con, "fold/clear_evaluations", build)
+        rows = insert(con, "evaluations", log.read(home, "evaluations", [build]))
+        listed = _log_listed(home, build, ["evaluations"])
+        insert(con, "shards", pl.DataFrame(listed, schema=_SHARD_COLUMNS, orient="row"))
+    return rows
 
 
 def all_builds(home: Path) -> list[str]:
@@ -281,10 +293,7 @@ def _load(con: duckdb.DuckDBPyConnection, home: Path, build: str) -> None:
         if kind == "usage":
             rows = _held(rows, trace_store(home).scan("episodes", [build]).select("episode_id").collect())
         insert(con, table, rows)
-    for shard in log.shards(home, [build]):
-        count = pl.scan_parquet(shard.path, glob=False).select(pl.len()).collect().item()
-        file = str(shard.path.relative_to(home))
-        listed.append({"store": "log", "build": build, "table_name": shard.kind, "file": file, "rows": count})
+    listed += _log_listed(home, build, log.KINDS)
     insert(con, "shards", pl.DataFrame(listed, schema=_SHARD_COLUMNS, orient="row"))
 
 
@@ -311,6 +320,20 @@ def _listed(home: Path, store: str, part: Part) -> list[dict[str, Any]]:
             "rows": shard.rows,
         }
         for shard in part.shards
+    ]
+
+
+def _log_listed(home: Path, build: str, kinds: Collection[str]) -> list[dict[str, Any]]:
+    return [
+        {
+            "store": "log",
+            "build": build,
+            "table_name": shard.kind,
+            "file": str(shard.path.relative_to(home)),
+            "rows": pl.scan_parquet(shard.path, glob=False).select(pl.len()).collect().item(),
+        }
+        for shard in log.shards(home, [build])
+        if shard.kind in kinds
     ]
 
 

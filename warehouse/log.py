@@ -104,6 +104,24 @@ KINDS: Final[dict[str, LogKind]] = {
         ),
         ("entry_id", "situation", "world_seed", "arm"),
     ),
+    # What a frozen evaluation came to, at one of three levels. No curation reads these.
+    "evaluations": LogKind(
+        pl.Schema(
+            {
+                **_strings("evaluation_id", "build", "task_group", "difficulty", "level", "task_id"),
+                "planner_seed": pl.Int64(),
+                **_strings("arm", "snapshot_id", "config_hash"),
+                **dict.fromkeys(("tasks", "worlds", "planner_seeds", "k", "n", "excluded"), pl.Int32()),
+                **dict.fromkeys(("low", "high"), pl.Float64()),
+                **dict.fromkeys(("only_frozen", "only_empty"), pl.Int32()),
+                **dict.fromkeys(
+                    ("mcnemar_p", "difference", "difference_low", "difference_high"), pl.Float64()
+                ),
+                "drawn": pl.String(),
+            }
+        ),
+        ("evaluation_id", "level", "task_id", "planner_seed", "arm"),
+    ),
 }
 
 

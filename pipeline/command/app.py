@@ -7,7 +7,19 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from pipeline.command import knowledge, monitor, snapshot, tasks, warehouse
+from pipeline.command import knowledge, monitor, snapshot, study, tasks, warehouse
+from pipeline.command.options import (
+    Agent,
+    Build,
+    Cap,
+    Episodes,
+    Groups,
+    Planners,
+    SuiteName,
+    Tasks,
+    Workers,
+    WorldSeed,
+)
 from pipeline.failures import class_of, is_expected
 from warehouse.suites import DEFAULT_SUITE
 
@@ -42,26 +54,10 @@ app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(tasks.app, name="tasks")
 app.add_typer(monitor.app, name="monitor")
 app.add_typer(warehouse.app, name="warehouse")
+app.add_typer(study.app, name="study")
 
-Build = Annotated[str | None, typer.Option(help="the build to work on; builds are folded in sorted order")]
 Format = Annotated[str | None, typer.Option("--format", help="name the format instead of recognising it")]
 Strict = Annotated[bool, typer.Option("--strict", help="exit with 3 when input was put in quarantine")]
-
-Groups = Annotated[
-    list[str] | None, typer.Option("--group", help="a task group; may be given several times (default: all)")
-]
-SuiteName = Annotated[str, typer.Option(help="a suite that ships with the domain, or a JSON file")]
-Tasks = Annotated[
-    list[str] | None, typer.Option("--task", help="only this task of the group; may be given several times")
-]
-Episodes = Annotated[int, typer.Option(min=1, help="worlds per task")]
-Planners = Annotated[int, typer.Option(min=1, help="planner seeds, each with its own misconceptions")]
-Agent = Annotated[str, typer.Option(help="a row of rollouts/agents.toml")]
-Workers = Annotated[int, typer.Option(min=0, help="processes that step worlds; 0: this one does")]
-Cap = Annotated[
-    int | None, typer.Option("--horizon-cap", min=1, help="end every episode after so many ticks")
-]
-WorldSeed = Annotated[int, typer.Option("--seed", help="the seed that world seeds are derived from")]
 
 
 @app.command()
@@ -251,7 +247,8 @@ def sql(
 def doctor() -> None:
     """Look at the data home: are all files whole, is the analysis copy up to date, is the set-up complete?
 
-    Republishes analysis.duckdb when the folder has moved. Exits with 1 when something is wrong.
+    Republishes analysis.duckdb when the folder has moved. Exits with 1 when something is wrong. It also
+    names builds that were trained with another snapshot than the build before them publishes now.
 
     Example: `mineevolve doctor`
     """

@@ -3,7 +3,7 @@
 import shutil
 import sys
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import duckdb
@@ -12,6 +12,7 @@ from rich.markup import escape
 from pipeline.command.console import brief, fail, out
 from pipeline.command.snapshots import SNAPSHOT_ADVICE
 from pipeline.settings import Settings
+from rollouts.lineage import stale_builds
 from warehouse.analysis import ANALYSIS, publish, ticks_view_is_stale
 from warehouse.database import CONFIG, WAREHOUSE, DamagedDatabaseError, fetch, writer
 from warehouse.shards import DamagedShardError
@@ -49,6 +50,7 @@ def examine() -> None:
             out.print(f"[bold red]wrong[/]  {name}: {escape(said)}", soft_wrap=True)
             if isinstance(error, DamagedShardError) and advice:
                 out.print(f"       {advice}", soft_wrap=True, markup=False)
+    _tell_stale(home)
     if wrong:
         raise fail(f"{wrong} of {len(examinations)} examinations found something wrong")
 
@@ -62,6 +64,14 @@ def collect_garbage(*, dry_run: bool) -> None:
         for path in found:
             path.unlink()
     out.print(f"{len(found)} shards, {size / 1e6:.1f} MB {'could be' if dry_run else 'were'} removed")
+
+
+def _tell_stale(home: Path) -> None:
+    """Says which builds follow from knowledge that is no longer what is published; nothing is broken then."""
+    with suppress(DamagedShardError):  # told above
+        for stale in stale_builds(home):
+            again = f"`mineevolve train --build {stale.build}` plays it again with that"
+            out.print(f"[yellow]stale[/]  {escape(str(stale))}: {again}", soft_wrap=True)
 
 
 def _space(home: Path) -> str:

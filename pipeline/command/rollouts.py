@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def train(named: str | None, groups: Sequence[str], options: dict[str, Any]) -> None:
     """Plays the groups, judges them, learns from the whole build and shows what came of it."""
-    settings, build, suite, config = _begin(named, groups, options)
+    settings, build, suite, config = begin(named, groups, options)
     from pipeline import launch
     from rollouts.exercise import STAND_INS
     from rollouts.lineage import TRAINING, episodes_of
@@ -56,34 +56,41 @@ def train(named: str | None, groups: Sequence[str], options: dict[str, Any]) -> 
 
 def evaluate(named: str | None, groups: Sequence[str], options: dict[str, Any]) -> None:
     """Plays a build's snapshot against the empty store and shows both, group by group."""
-    settings, build, suite, config = _begin(named, groups, options)
+    settings, build, suite, config = begin(named, groups, options)
     from pipeline import launch
-    from rollouts.evaluation import comparison
+    from rollouts.evaluation import by_planner_seed, comparison
     from rollouts.exercise import STAND_INS
 
     chosen = list(groups or suite.groups)
     with told():
         with_progress(partial(launch.evaluate_snapshot, settings, build, chosen, config))
+        with err.status("publishing analysis.duckdb"):
+            launch.publish_analysis(settings)
     tasks = task_counts(suite, chosen, options["tasks"])
-    shown = comparison(settings.home, build, tasks)
+    shown = comparison(settings.home, build, tasks, suite.difficulty)
     figures = ["group", "tasks", "pairs", "empty", "empty_low", "empty_high"]
     figures += ["frozen", "frozen_low", "frozen_high"]
     show(shown.select(figures), f"Build {build}: the empty store and its frozen snapshot, 95 % Wilson")
-    counts = ["group", "empty_k", "frozen_k", "only_empty", "only_frozen", "mcnemar_p", "excluded"]
-    show(shown.select(counts), "Pair by pair, with McNemar's exact test (descriptive)")
+    counts = ["only_empty", "only_frozen", "mcnemar_p", "excluded"]
+    compared = shown.select("group", *counts, "difference", low="difference_low", high="difference_high")
+    drawn = "; ".join(sorted({each for each in shown["drawn"] if each})) or "nothing: too few were played"
+    show(compared, f"Frozen minus empty, 95 % bootstrap over {drawn}; McNemar's test is descriptive")
+    if options["planners"] > 1:
+        seeds = by_planner_seed(settings.home, build, chosen)
+        show(seeds, "The difference by planner seed, 95 % bootstrap over tasks")
     out.print(f"Evaluation worlds were never trained in, and nothing was learnt. {STAND_INS}", soft_wrap=True)
 
 
-def _begin(
+def begin(
     named: str | None, groups: Sequence[str], options: dict[str, Any]
 ) -> tuple[Settings, str, "Suite", dict[str, Any]]:
     """What both commands need; a wrong name ends the command before anything is started."""
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
     settings = Settings()
     build = chosen_build(named, settings)
-    if options["tasks"] and len(groups) != 1:
-        raise fail("--task chooses among the tasks of one group: name it with --group", MISUSED)
     suite, config = chosen_exercise(settings, groups, options)
+    if options["tasks"] and len(groups or suite.groups) != 1:
+        raise fail("--task chooses among the tasks of one group: name it with --group", MISUSED)
     return settings, build, suite, config
 
 

@@ -98,6 +98,12 @@ class StandInSettings(_Table):
         """Changes with any figure, and with nothing else."""
         return digest(self)
 
+    def with_misconceptions(self, share: float) -> "StandInSettings":
+        """The same but for the share of facts that are wrong; pydantic's `ValidationError` outside 0 to 1."""
+        changed = self.model_dump()
+        changed["beliefs"]["misconceptions"] = share
+        return StandInSettings.model_validate(changed)
+
 
 @cache
 def standin_settings(path: Path = SETTINGS_FILE) -> StandInSettings:

@@ -12,4 +12,5 @@ DELETE FROM knowledge_usage WHERE build = getvariable('build');
 DELETE FROM reviews WHERE build = getvariable('build');
 DELETE FROM tryouts WHERE build = getvariable('build');
 DELETE FROM model_calls WHERE build = getvariable('build');
+DELETE FROM evaluations WHERE build = getvariable('build');
 DELETE FROM shards WHERE build = getvariable('build');

@@ -1,0 +1,127 @@
+"""`mineevolve study`."""
+
+from typing import Annotated
+
+import typer
+
+from pipeline.command.options import (
+    Agent,
+    Build,
+    Cap,
+    Groups,
+    SuiteName,
+    Tasks,
+    Workers,
+    WorldSeed,
+)
+from warehouse.suites import DEFAULT_SUITE
+
+app = typer.Typer(
+    help="The same evaluation under several conditions. World and planner are stand-ins: the figures compare "
+    "parts of this pipeline and say nothing of a language model in Minecraft.",
+    no_args_is_help=True,
+)
+
+Worlds = Annotated[int, typer.Option("--episodes", min=1, help="worlds per task, in training and evaluation")]
+Builds = Annotated[int, typer.Option(min=1, help="training builds before the evaluation")]
+Planners = Annotated[int, typer.Option(min=1, help="planner seeds, each with its own misconceptions")]
+
+
+@app.callback()
+def _group() -> None:
+    """Studies."""
+
+
+@app.command()
+def planners(
+    build: Build = None,
+    group: Groups = None,
+    suite: SuiteName = DEFAULT_SUITE,
+    task: Tasks = None,
+    episodes: Annotated[int, typer.Option(min=1, help="worlds per task")] = 3,
+    planners: Annotated[int, typer.Option(min=2, help="planner seeds; five are the least to report")] = 5,
+    agent: Agent = "full",
+    workers: Workers = 2,
+    horizon_cap: Cap = None,
+    seed: WorldSeed = 0,
+) -> None:
+    """Does a build's snapshot help whoever plans? Every planner seed in every evaluation world.
+
+    This is `mineevolve evaluate` with several planner seeds: it is stored as that build's evaluation, in the
+    same worlds. It shows the difference of each seed, and its interval over seeds and tasks. Stopped, it goes
+    on where it was.
+
+    Examples:
+
+    * `mineevolve study planners --build 0003`
+    * `mineevolve study planners --build 0001 --group wooden --group stone --planners 10 --episodes 2`
+    """
+    from pipeline.command import studies
+
+    options = {"suite": suite, "tasks": task or [], "episodes": episodes, "planners": planners}
+    options |= {"agent": agent, "workers": workers, "horizon_cap": horizon_cap, "seed": seed}
+    studies.across_planners(build, group or [], options)
+
+
+@app.command()
+def misconceptions(
+    group: Groups = None,
+    shares: Annotated[str, typer.Option(help="shares of wrong facts, 0 to 1")] = "0,0.1,0.2,0.3,0.5",
+    builds: Builds = 1,
+    suite: SuiteName = DEFAULT_SUITE,
+    task: Tasks = None,
+    episodes: Worlds = 2,
+    planners: Planners = 2,
+    agent: Agent = "full",
+    workers: Workers = 2,
+    horizon_cap: Cap = None,
+    seed: WorldSeed = 0,
+) -> None:
+    """How much does knowledge help a planner that is more, or less, mistaken?
+
+    For each share of wrong facts the stand-in plays training builds and a frozen evaluation in a data home of
+    its own below data/studies/misconceptions/. A larger share only adds to the misconceptions of a smaller
+    one. The share of wrong diagnoses stays as it is in standin.toml. Stopped, it goes on where it was.
+
+    Examples:
+
+    * `mineevolve study misconceptions --group wooden`
+    * `mineevolve study misconceptions --group stone --shares 0,0.2,0.5 --builds 2 --horizon-cap 6000`
+    """
+    from pipeline.command import studies
+
+    options = {"suite": suite, "tasks": task or [], "episodes": episodes, "planners": planners}
+    options |= {"agent": agent, "workers": workers, "horizon_cap": horizon_cap, "seed": seed}
+    studies.across_misconceptions(group or [], shares, builds, options)
+
+
+@app.command()
+def agents(
+    group: Groups = None,
+    agents: Annotated[
+        str, typer.Option(help="rows of rollouts/agents.toml")
+    ] = "full,no_repair,no_memory,binary_feedback",
+    builds: Builds = 1,
+    suite: SuiteName = DEFAULT_SUITE,
+    task: Tasks = None,
+    episodes: Worlds = 2,
+    planners: Planners = 2,
+    workers: Workers = 2,
+    horizon_cap: Cap = None,
+    seed: WorldSeed = 0,
+) -> None:
+    """What does each part of the agent contribute? Several agents, trained and evaluated on the same seeds.
+
+    Each agent learns and is evaluated in a data home of its own below data/studies/agents/. Stopped, it goes
+    on where it was.
+
+    Examples:
+
+    * `mineevolve study agents --group wooden`
+    * `mineevolve study agents --group stone --agents full,no_repair --planners 5 --builds 2`
+    """
+    from pipeline.command import studies
+
+    options = {"suite": suite, "tasks": task or [], "episodes": episodes, "planners": planners}
+    options |= {"agent": "full", "workers": workers, "horizon_cap": horizon_cap, "seed": seed}
+    studies.across_agents(group or [], agents, builds, options)
