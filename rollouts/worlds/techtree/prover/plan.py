@@ -147,8 +147,9 @@ class Planner:
         while count > 0:
             held = [item for item in members if self.left[item] > 0]
             if not held:
-                item = next(self._ready(members), None) or self.facts.easiest(name)
-                self.get(item, 1)
+                ready = next(self._ready(members), None)
+                item = ready or self.facts.easiest(name)
+                self.get(item, 1 if ready else count)
                 held = [item]
             taken = min(count, self.left[held[0]])
             self.left[held[0]] -= taken
@@ -199,7 +200,8 @@ class Planner:
             if self.left[fuel] * fuels[fuel] >= count:
                 self.left[fuel] -= ceil(count / fuels[fuel])
                 return fuel
-        held = [item for item in sorted(self.domain.expand("#planks")) if self.left[item] * fuels[item] >= count]
+        planks = sorted(self.domain.expand("#planks") & fuels.keys())
+        held = [item for item in planks if self.left[item] * fuels[item] >= count]
         fuel = held[0] if held else self.facts.easiest("#planks")
         needed = ceil(count / fuels[fuel])
         self.get(fuel, needed)
