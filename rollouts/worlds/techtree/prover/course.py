@@ -1,6 +1,7 @@
 """A course through one world: the actions of a proof, one after the other, until the task's oracle is met or
 its time is over. Everything that changes the world goes through `do`, and so through `World.step`."""
 
+import math
 from typing import Final
 
 from rollouts.executors.geometry import Cell, Look, Point, look_at
@@ -12,7 +13,7 @@ from rollouts.worlds.techtree.state import SOLID, TARGET
 from rollouts.worlds.techtree.world import TechTree
 from warehouse.tasks import Task, accepts
 
-# Points of a cube that a look may aim at, the middle first, then the middles of its faces, then near its edges.
+# Points of a cube that a look may aim at: the middle, then a grid that reaches near its edges.
 _AIMS: Final = (
     (0.5, 0.5, 0.5),
     *((x, y, z) for x in (0.08, 0.5, 0.92) for y in (0.08, 0.5, 0.92) for z in (0.08, 0.5, 0.92)),
@@ -21,8 +22,7 @@ _PATIENCE: Final = 600
 """ticks after which a block that does not break is given up"""
 _SCREENS: Final = 40
 """ticks that an operation on a screen takes at most"""
-# Of what is dug with: tools of these tiers are made of what lies about; better ones are kept for what asks for
-# them.
+# Tools of these tiers are made of what lies about; better ones are kept for the blocks that ask for them.
 _CHEAP: Final = ("wooden", "stone")
 
 
@@ -153,7 +153,7 @@ class Course:
     # Hands -------------------------------------------------------------------------------------------------
 
     def tool_for(self, block: str) -> str | None:
-        """The tool to break a block with: the fastest cheap one that gets its drop, else the fastest at all."""
+        """What to break a block with: the fastest cheap tool that gets its drop, else the fastest at all."""
         known, domain = self.play.catalogue, self.play.domain
         number = known.block[block]
         tools = [tool for tool in sorted(domain.tools) if self.held(tool)]
@@ -207,4 +207,4 @@ class Course:
 
 def _gap(eye: Point, cell: tuple[int, int, int]) -> float:
     """Blocks from the eyes to the middle of a cell."""
-    return sum((a - b - 0.5) ** 2 for a, b in zip(eye, cell, strict=True)) ** 0.5
+    return math.dist(eye, [at + 0.5 for at in cell])

@@ -36,7 +36,9 @@ def mine(course: Course, blocks: Iterable[str], item: str, count: int) -> None:
     failed = 0
     while course.held(item) < wanted:
         lying = _lying(course, item)
-        here = None if lying and course.held(item) + len(lying) >= wanted else _in_reach(course, names, avoided)
+        here = (
+            None if lying and course.held(item) + len(lying) >= wanted else _in_reach(course, names, avoided)
+        )
         if here is not None:
             done = course.dig(here)
         elif lying and _fetch(course, lying[0]):
@@ -74,15 +76,17 @@ def _in_reach(course: Course, names: list[str], avoided: set[Cell]) -> Cell | No
 def _carries(course: Course, cell: Cell) -> bool:
     """Whether the body stands on a block, over something worse."""
     place = course.place
-    under = max(abs(place.x - cell.x - 0.5), abs(place.z - cell.z - 0.5)) < 0.8 and cell.y == course.feet.y - 1
+    under = (
+        max(abs(place.x - cell.x - 0.5), abs(place.z - cell.z - 0.5)) < 0.8 and cell.y == course.feet.y - 1
+    )
     return under and not course.play.traits(cell.up(-1)) & SOLID
 
 
 def nearest_blocks(
     play: Play, names: Iterable[str], place: Point, avoided: set[Cell], side: int | None = None
 ) -> list[Cell]:
-    """The nearest blocks of these kinds; `side` bounds how far to each side is looked. Going down is easier than
-    going on, and counts half."""
+    """The nearest blocks of these kinds; `side` bounds how far to each side is looked. Without it, going down
+    counts half: it is easier than going on."""
     low, high = (0, 0, 0), play.blocks.shape
     if side is not None:
         x, y, z = place.cell()

@@ -1,4 +1,4 @@
-"""What is to be done for a thing, from true facts: the domain's recipes and drops, and what this one world has.
+"""What is to be done for a thing, from true facts: the domain's recipes and drops, and what one world has.
 
 The plan is worked out backwards over a copy of the pack, so that numbers are exact: what one step uses up is
 not there for another.
@@ -68,9 +68,7 @@ class Facts:
         }
         left = {name: tuple(drop.item for drop in known.creature_drops(name)) for name in sorted(creatures)}
         entities = {name: cost for name, cost in domain.entity_effort.items() if name in creatures}
-        return replace(
-            domain, block_effort=blocks, entity_effort=entities, drops=drops, entity_drops=left
-        )
+        return replace(domain, block_effort=blocks, entity_effort=entities, drops=drops, entity_drops=left)
 
     def effort(self, name: str) -> float:
         """Steps to a thing, or to the easiest behind a tag; infinite where there is no way."""
@@ -87,7 +85,8 @@ class Facts:
         """How many blocks of the world are the item, or what it is crafted from."""
         made_of = [name for recipe in self.domain.recipes.get(item, ()) for name, _ in recipe.ingredients]
         return max(
-            (self.there.get(each, 0) for name in (item, *made_of) for each in self.domain.expand(name)), default=0
+            (self.there.get(each, 0) for name in (item, *made_of) for each in self.domain.expand(name)),
+            default=0,
         )
 
     def recipe(self, item: str) -> Recipe:
@@ -173,7 +172,9 @@ class Planner:
         able = [tool for tool in sorted(fit) if self.facts.effort(tool) < inf]
         if not able:
             raise NoWayError(self.facts.lacking(min(fit)))
-        self.get(min(able, key=lambda tool: (self.facts.effort(tool), tiers.index(self.domain.tools[tool][1]))), 1)
+        self.get(
+            min(able, key=lambda tool: (self.facts.effort(tool), tiers.index(self.domain.tools[tool][1]))), 1
+        )
 
     def station(self, name: str) -> None:
         """Sees to it that a station is at hand."""
@@ -186,7 +187,8 @@ class Planner:
 
     def _smelt(self, item: str, count: int) -> None:
         before = min(
-            (each for each, after in sorted(self.domain.smelting.items()) if after == item), key=self.facts.effort
+            (each for each, after in sorted(self.domain.smelting.items()) if after == item),
+            key=self.facts.effort,
         )
         self.reserve(before, count)
         fuel = self._fuel(count)

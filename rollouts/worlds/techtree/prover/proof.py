@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import ceil
 from typing import Final
 
 from rollouts.executors.geometry import Cell, distance
@@ -20,17 +21,19 @@ _LIVES: Final = 4
 """steps in a row that may fail before a proof is given up"""
 _SURFACE: Final = 56
 """y above which spare tools are seen to, before it goes down"""
+_DIGGER: Final = "stone_pickaxe"
 _SPARE_USES: Final = 200
-"""uses of stone pickaxes that a way down and some tunnels take"""
+"""uses of the digger that a way down and some tunnels take"""
+_SPARE_STICKS: Final = 4
 
 
 @dataclass(frozen=True)
 class Proof:
     """What came of the try to do a task in the world of a seed.
 
-    `tick` is that at which the oracle was met, or at which it ended; `reason` says why it was not met, "" where
-    it was. `possible` is false where this world has no source of something that the task needs. `actions` are
-    all that was done, `steps` what for, each with the tick at which it began.
+    `tick` is that at which the oracle was met, or at which it ended; `reason` says why it was not met, ""
+    where it was. `possible` is false where this world has no source of something that the task needs.
+    `actions` are all that was done, `steps` what for, each with the tick at which it began.
     """
 
     task: Task
@@ -61,8 +64,8 @@ def prove(domain: Domain, task: Task, seed: int) -> Proof:
 
 
 def checked(domain: Domain, task: Task, seed: int, actions: Iterable[tuple[Action, int]]) -> bool:
-    """Whether these actions alone, in a new world of that seed, meet the task's oracle with their last tick and
-    before the horizon."""
+    """Whether these actions alone, in a new world of that seed, meet the task's oracle with their last tick
+    and before the horizon."""
     world = TechTree(domain, Settings())
     seen = world.reset(seed)
     happened: set[str] = set()
@@ -103,44 +106,35 @@ def _carry_out(course: Course, steps: list[tuple[int, str]]) -> str:
 
 
 def _plan(course: Course, facts: Facts, stations: Stations) -> list[Step]:
-    """What is to be done from here on, in order."""
+    """What is to be done from here on, in order. Who goes down to ores takes spare pickaxes along, and sticks
+    for another: they wear out there, and no tree grows there."""
+    steps = _worked_out(course, Planner(facts, course.play.pack.counts, stations.close()))
+    ores = any(step.kind == "mine" and step.target.endswith("_ore") for step in steps)
+    if not ores or course.feet.y < _SURFACE:
+        return steps
     planner = Planner(facts, course.play.pack.counts, stations.close())
+    planner.reserve("stick", _SPARE_STICKS)
+    planner.get(_DIGGER, course.held(_DIGGER) + _spares(course))
+    return _worked_out(course, planner)
+
+
+def _worked_out(course: Course, planner: Planner) -> list[Step]:
+    """What the planner has so far, and what the task takes."""
+    facts = planner.facts
     special = _special(course, planner)
     if not special:
         accepted = sorted(course.task.accepted)
         item = min(accepted, key=lambda each: (facts.effort(each), -facts.there.get(each, 0), each))
         planner.get(item, course.task.count)
-    steps = planner.merged() + special
-    if any(step.kind == "mine" and not step.bare and step.target.endswith("_ore") for step in steps):
-        return _with_spares(course, facts, stations, planner, steps)
-    return steps
+    return planner.merged() + special
 
 
-def _with_spares(
-    course: Course, facts: Facts, stations: Stations, planner: Planner, steps: list[Step]
-) -> list[Step]:
-    """The plan, with a spare pickaxe and sticks for another before it goes down to ores: both wear out there, and
-    no tree grows there."""
-    deep = next(n for n, step in enumerate(steps) if step.kind == "mine" and step.target.endswith("_ore"))
-    if course.feet.y < _SURFACE or deep > 0:
-        planned = [step for step in steps[:deep] if step.kind == "mine"]
-        if course.feet.y < _SURFACE or not planned:
-            return steps
-    tool = "stone_pickaxe"
-    pack = course.play.pack
-    durability = course.play.catalogue.durability(tool)
-    uses = sum(durability - slot.wear for slot in pack.slots if slot and slot.item == tool)
-    spare = max(0, -(-(_SPARE_USES - uses) // durability))
-    extra = Planner(facts, pack.counts, stations.close())
-    special = _special(course, extra)
-    extra.get("stick", 4)
-    extra.left["stick"] -= 4
-    extra.get(tool, course.held(tool) + spare)
-    before = len(extra.steps)
-    item = min(sorted(course.task.accepted), key=lambda each: (facts.effort(each), each))
-    if not special:
-        extra.get(item, course.task.count)
-    return extra.merged() + special if before or spare else steps
+def _spares(course: Course) -> int:
+    """How many more pickaxes it takes until those that are held last long enough."""
+    durability = course.play.catalogue.durability(_DIGGER)
+    slots = course.play.pack.slots
+    uses = sum(durability - slot.wear for slot in slots if slot and slot.item == _DIGGER)
+    return max(0, ceil((_SPARE_USES - uses) / durability))
 
 
 def _special(course: Course, planner: Planner) -> list[Step]:
@@ -193,13 +187,15 @@ def _do(course: Course, stations: Stations, facts: Facts, step: Step, later: lis
 def _needed(facts: Facts, later: list[Step]) -> frozenset[str]:
     """The stations that later steps ask for."""
     domain = facts.domain
-    tables = {domain.crafting_station for s in later if s.kind == "craft" and facts.recipe(s.item).needs_table}
+    tables = {
+        domain.crafting_station for s in later if s.kind == "craft" and facts.recipe(s.item).needs_table
+    }
     ovens = {domain.smelting_station for step in later if step.kind == "smelt"}
     return frozenset(tables | ovens)
 
 
 def _blocks_for(course: Course, facts: Facts, step: Step) -> list[str]:
-    """The blocks that give the item with what is held, of those that take no more effort than the planned one."""
+    """The blocks that give the item with what is held and take no more effort than the planned one."""
     held = [tool for tool in course.play.domain.tools if course.held(tool)]
     efforts = facts.domain.block_effort
     return [
@@ -226,7 +222,9 @@ def _smelt(course: Course, stations: Stations, step: Step) -> None:
             before = course.held(step.target)
             course.operate(Action(smelt=(step.target, step.fuel)))
             loaded += before - course.held(step.target)
-        elif int(row["n_out"]) and (not int(row["n_in"]) or course.held(step.item) + int(row["n_out"]) >= wanted):
+        elif int(row["n_out"]) and (
+            not int(row["n_in"]) or course.held(step.item) + int(row["n_out"]) >= wanted
+        ):
             course.operate(Action(collect=True))
         elif int(row["n_in"]):
             left = int(row["n_in"]) * play.parameters["rules"]["smelt_ticks"] - int(row["progress"])
@@ -261,5 +259,3 @@ def _wash(course: Course, step: Step) -> None:
         raise gathering.StuckError(f"the {step.target} is hidden")
     course.do(Action(equip=step.item))
     course.do(Action(use=True, yaw=at.yaw, pitch=at.pitch))
-
-

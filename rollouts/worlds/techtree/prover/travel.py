@@ -52,7 +52,8 @@ def terms(known: Catalogue) -> Terms:
 def go(course: Course, goals: Iterable[Cell], aims: Iterable[Cell]) -> bool:
     """Goes to the cheapest of the cells `goals`; `aims` are what they are around, which guides the search.
 
-    False where no way was found, or the world did not give way as it should; the body is then wherever it got.
+    False where no way was found, or the world did not give way as it should; the body is then wherever it
+    got to.
     """
     way = find(course, goals, aims)
     return way is not None and follow(course, way)
@@ -89,7 +90,8 @@ def _digging(course: Course, table: Terms) -> npt.NDArray[np.float32]:
     with np.errstate(divide="ignore"):
         ticks = np.ceil(1.0 / speed) + np.where(speed >= 1, 0, course.play.parameters["rules"]["mine_wait"])
     ticks[(speed <= 0) | table.kept] = NEVER
-    return np.minimum(ticks, NEVER).astype(np.float32)
+    costs: npt.NDArray[np.float32] = np.minimum(ticks, NEVER).astype(np.float32)
+    return costs
 
 
 def follow(course: Course, way: list[Cell]) -> bool:
@@ -237,16 +239,16 @@ def _pile_up(course: Course, start: Cell) -> bool:
 
 
 def around(cell: Cell) -> list[Cell]:
-    """The cells to stand in from which a block can be worked on with nothing in between: beside the feet or the
-    head, over the head, under the feet."""
+    """The cells to stand in from which a block can be worked on with nothing in between: it is then beside
+    the feet or the head, over the head, or under the feet."""
     beside = [(1, 0), (-1, 0), (0, 1), (0, -1)]
     level = [Cell(cell.x + dx, cell.y - dy, cell.z + dz) for dx, dz in beside for dy in (0, 1)]
     return [*level, cell.up(-2), cell.up()]
 
 
 def near(point: Point, side: float, below: float, above: float) -> list[Cell]:
-    """The cells whose middle of the floor has a point within `side` to each side, at most `below` under it and
-    `above` over it."""
+    """The cells whose middle of the floor has a point within `side` to each side, at most `below` under it
+    and `above` over it."""
     x, y, z = point.cell()
     reach = math.ceil(side) + 1
     cells = []

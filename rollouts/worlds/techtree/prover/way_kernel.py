@@ -32,9 +32,7 @@ DEEPEST: Final = 3  # blocks that one may fall
 
 
 @compiled
-def clearing(
-    blocks: Blocks, kind: Any, dig: Any, loose: Any, x: int, y: int, z: int, slow: float
-) -> float:
+def clearing(blocks: Blocks, kind: Any, dig: Any, loose: Any, x: int, y: int, z: int, slow: float) -> float:
     """Ticks until the body fits into a cell; NEVER where it cannot be made to."""
     if x < 1 or z < 1 or y < 1 or x >= blocks.shape[0] - 1 or z >= blocks.shape[2] - 1:
         return NEVER
@@ -45,7 +43,7 @@ def clearing(
         return 0.0
     if kind[block] == HOT:
         return NEVER
-    cost = dig[block] * slow + TURN
+    cost = float(dig[block]) * slow + TURN
     above = y + 1
     while above < blocks.shape[1] and loose[blocks[x, above, z]]:
         cost += LOOSE
@@ -185,7 +183,9 @@ def find_way(
                     if ground == WALL:
                         cost = shaft + FALL * depth + TURN + danger(blocks, kind, x, y - depth, z)
                         down = y - depth
-                        _reach(best, origin, closed, heap, aims, weight, ny, nz, node, here + cost, x, down, z)
+                        _reach(
+                            best, origin, closed, heap, aims, weight, ny, nz, node, here + cost, x, down, z
+                        )
                         break
                     if ground != OPEN:
                         break
