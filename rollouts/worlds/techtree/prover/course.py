@@ -171,16 +171,16 @@ class Course:
         while self.play.traits(cell) & (SOLID | TARGET) and self.tick - started < _PATIENCE:
             at = self.aim(cell)
             if at is None:
-                if not self._unveil(cell):
+                if not self.unveil(cell.centre()):
                     return False
                 continue
             tool = self.tool_for(self.play.block(cell))
             self.do(Action(attack=True, equip=tool or "none", yaw=at.yaw, pitch=at.pitch), 40)
         return not self.play.traits(cell) & SOLID
 
-    def _unveil(self, cell: Cell) -> bool:
-        """Breaks a plant or the like that hides a cell; False where something else does."""
-        at = look_at(self.eye, cell.centre())
+    def unveil(self, point: Point) -> bool:
+        """Breaks a plant or the like that hides a point; False where nothing or something else does."""
+        at = look_at(self.eye, point)
         seen = self._meets(at)
         if seen is None or self.play.traits(seen) & SOLID:
             return False

@@ -1,9 +1,11 @@
 """Getting things out of the world: breaking blocks, killing creatures, picking up what lies about."""
 
+import math
 from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from rollouts.executors.geometry import Cell, Look, Point, distance, flat_distance, look_at
 from rollouts.protocols import Action
@@ -12,8 +14,10 @@ from rollouts.worlds.techtree.prover.course import Course
 from rollouts.worlds.techtree.prover.travel import around, centre, find, follow, go, near
 from rollouts.worlds.techtree.state import LAVA, SOLID, WATER
 
-NEAREST: Final = 40
+NEAREST: Final = 16
 """blocks of a kind that a search may end at"""
+_SIDES: Final = (6, 16, 40, 128)
+"""blocks to each side that are looked through, until there are so many"""
 REACH: Final = 4.3
 _PICK_SIDE, _PICK_BELOW, _PICK_ABOVE = 1.1, 0.6, 2.0
 _LYING: Final = 24.0
@@ -22,6 +26,8 @@ _GIVE_UP: Final = 12
 """targets in a row that could not be got"""
 _BLOW: Final = 2.2
 """blocks, flat, from which a creature is struck"""
+_CLOSE: Final = 0.9
+"""and from which it is where something hides it"""
 
 
 class StuckError(Exception):
@@ -63,12 +69,14 @@ def mine(course: Course, blocks: Iterable[str], item: str, count: int) -> None:
 
 def _in_reach(course: Course, names: list[str], avoided: set[Cell]) -> Cell | None:
     """The nearest of the blocks that can be seen and reached from here and that nobody stands on."""
-    eye = course.eye
-    for cell in nearest_blocks(course.play, names, eye, avoided, side=5):
-        away = distance(eye, cell.centre())
-        if away > REACH + 0.9:
-            return None
-        if not _carries(course, cell) and course.aim(cell) is not None:
+    play, eye = course.play, course.eye
+    wanted = np.zeros(len(play.catalogue.palette), np.bool_)
+    wanted[[play.catalogue.block[name] for name in names]] = True
+    found = _within(play, wanted, eye, math.ceil(REACH))
+    away = np.sqrt(((found + 0.5 - np.asarray(eye)) ** 2).sum(axis=1))
+    close = away <= REACH + 0.9
+    for cell in _sorted(found[close], away[close], len(found)):
+        if cell not in avoided and not _carries(course, cell) and course.aim(cell) is not None:
             return cell
     return None
 
@@ -82,27 +90,31 @@ def _carries(course: Course, cell: Cell) -> bool:
     return under and not course.play.traits(cell.up(-1)) & SOLID
 
 
-def nearest_blocks(
-    play: Play, names: Iterable[str], place: Point, avoided: set[Cell], side: int | None = None
-) -> list[Cell]:
-    """The nearest blocks of these kinds; `side` bounds how far to each side is looked. Without it, going down
-    counts half: it is easier than going on."""
-    low, high = (0, 0, 0), play.blocks.shape
-    if side is not None:
-        x, y, z = place.cell()
-        low = (max(0, x - side), max(0, y - side), max(0, z - side))
-        high = (x + side + 1, y + side + 1, z + side + 1)
-    part = play.blocks[low[0] : high[0], low[1] : high[1], low[2] : high[2]]
-    found = np.argwhere(np.isin(part, [play.catalogue.block[name] for name in names])) + low
-    gaps = np.abs(found + 0.5 - np.asarray(place))
-    if side is None:
-        gaps[:, 1] *= 0.5
-        away = gaps.sum(axis=1)
-    else:
-        away = np.sqrt((gaps**2).sum(axis=1))
+def nearest_blocks(play: Play, names: Iterable[str], place: Point, avoided: set[Cell]) -> list[Cell]:
+    """The nearest blocks of these kinds, `NEAREST` at most. Going down is easier than going on, and counts
+    half."""
+    wanted = np.zeros(len(play.catalogue.palette), np.bool_)
+    wanted[[play.catalogue.block[name] for name in names]] = True
+    found = np.empty((0, 3), np.int64)
+    for side in _SIDES:
+        found = _within(play, wanted, place, side)
+        if len(found) >= NEAREST + len(avoided):
+            break
+    gaps = np.abs(found + 0.5 - np.asarray(place)) * (1.0, 0.5, 1.0)
+    return [cell for cell in _sorted(found, gaps.sum(axis=1), NEAREST + len(avoided)) if cell not in avoided]
+
+
+def _within(play: Play, wanted: npt.NDArray[np.bool_], place: Point, side: int) -> npt.NDArray[np.int64]:
+    """The cells within `side` of a place, each way, whose blocks are wanted."""
+    x, y, z = place.cell()
+    low = (max(0, x - side), max(0, y - side), max(0, z - side))
+    part = play.blocks[low[0] : x + side + 1, low[1] : y + side + 1, low[2] : z + side + 1]
+    return np.argwhere(wanted[part]) + low
+
+
+def _sorted(found: npt.NDArray[np.int64], away: npt.NDArray[np.float64], most: int) -> list[Cell]:
     order = np.lexsort((found[:, 2], found[:, 1], found[:, 0], away.round(6)))
-    cells = (Cell(int(x), int(y), int(z)) for x, y, z in found[order[: NEAREST + len(avoided)]])
-    return [cell for cell in cells if cell not in avoided][:NEAREST]
+    return [Cell(int(x), int(y), int(z)) for x, y, z in found[order[:most]]]
 
 
 def _lying(course: Course, item: str) -> list[Point]:
@@ -170,7 +182,15 @@ def approach(course: Course, row: int) -> Look | None:
         at = _face(course, row)
         if at is not None:
             return at
-        way = find(course, near(spot(course, row), _BLOW, 1.6, 1.6), [spot(course, row).cell()])
+        place = spot(course, row)
+        if distance(course.eye, place) < REACH and course.unveil(Point(place.x, place.y + 0.7, place.z)):
+            continue
+        cells = near(place, _BLOW, 1.6, 1.6)
+        if course.feet in cells:
+            # Near enough, and yet something is in between.
+            cells = near(place, _CLOSE, 1.6, 1.6)
+            course.rest(2)
+        way = find(course, cells, [place.cell()])
         if way is None:
             return None
         # It walks on meanwhile, so a long way is looked for anew half way.

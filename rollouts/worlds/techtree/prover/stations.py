@@ -42,20 +42,36 @@ class Stations:
         return self._course.play.station(name)
 
     def _put_down(self, name: str) -> tuple[int, int, int]:
-        course = self._course
-        if not course.held(name):
+        if not self._course.held(name):
             raise StuckError(f"no {name} is held")
+        found = self._put_beside(name)
+        # On a tree's top or on a pile there is nothing beside one to put it on.
+        if found is None and go(self._course, self._level_places(), [self._course.feet]):
+            found = self._put_beside(name)
+        if found is None:
+            raise StuckError(f"there is no place for a {name}")
+        return found
+
+    def _put_beside(self, name: str) -> tuple[int, int, int] | None:
+        course = self._course
         feet = course.feet
         sides = [feet.up(up).towards(yaw) for up in (0, 1) for yaw in (0.0, 90.0, 180.0, 270.0)]
         free = [cell for cell in sides if not course.play.traits(cell) & (SOLID | LAVA)]
         for cell in [*free, *(cell for cell in sides if cell not in free)]:
-            if cell not in free and not course.dig(cell):
-                continue
-            if course.put(name, cell):
-                found = course.play.station(name)
-                if found is not None:
-                    return found
-        raise StuckError(f"there is no place for a {name}")
+            if (cell in free or course.dig(cell)) and course.put(name, cell):
+                return course.play.station(name)
+        return None
+
+    def _level_places(self) -> list[Cell]:
+        """Where one can stand close by, with an equal place to the east."""
+        play, here = self._course.play, self._course.feet
+        low = [max(1, at - CLOSE) for at in here]
+        part = play.blocks[
+            low[0] : here.x + CLOSE + 1, low[1] - 1 : here.y + CLOSE + 1, low[2] : here.z + CLOSE + 1
+        ]
+        solid = (play.catalogue.traits[part] & SOLID) != 0
+        stands = solid[:, :-2] & ~solid[:, 1:-1] & ~solid[:, 2:]
+        return [Cell(int(x), int(y), int(z)) for x, y, z in np.argwhere(stands[:-1] & stands[1:]) + low]
 
     def take_along(self, names: frozenset[str]) -> None:
         """Breaks those that stand close by and picks them up, where they will be needed again elsewhere."""
