@@ -69,6 +69,8 @@ def lint(
         raise fail(f"no group {', '.join(strangers)}; there are: {', '.join(loaded.groups)}", MISUSED)
     if strangers := sorted(set(task or ()) - {each.id for each in chosen}):
         raise fail(f"no task {', '.join(strangers)} in {suite} or its chosen groups", MISUSED)
+    if world is None and written is not None:
+        raise fail("--out writes proofs: name the world with --world", MISUSED)
     if world is None:
         _lint_oracles(chosen, domain, every=every)
     else:
