@@ -136,6 +136,10 @@ class Routes:
             self._prerequisites[name] = frozenset().union(*found)
         return self._prerequisites[name]
 
+    def effort(self, name: str) -> float:
+        """Effort, in steps, of the cheapest way to `name` (item or `#tag`); infinite when there is none."""
+        return min((self._cost[item] for item in self._domain.expand(name)), default=inf)
+
     def sources(self, name: str) -> tuple[tuple[str, str], ...]:
         """The ways to `name` as (kind, target), cheapest first; see `Domain.sources`."""
         if name not in self._sources:

@@ -146,14 +146,16 @@ def _release(play: Play, heights: npt.NDArray[np.int64], site: Site | None) -> N
             continue
         count = herds["least"] + int(chance(play.seed, _HERDS, n, 999) * (herds["most"] - herds["least"] + 1))
         for member in range(count):
-            i, k = (
-                at + int(5 * chance(play.seed, _HERD_PLACE + axis, n, member)) - 2
-                for axis, at in enumerate((x, z))
-            )
-            y = int(heights[i, k])
-            roomy = (play.blocks[i, y + 1 : y + 3, k] == play.catalogue.air).all()
-            if play.blocks[i, y, k] == grass and roomy and kind in table:
-                add_creature(play, kind, i + 0.5, y + 1.0, k + 0.5)
+            for attempt in range(herds["tries"]):
+                i, k = (
+                    at + int(5 * chance(play.seed, _HERD_PLACE + axis, n, member + 16 * attempt)) - 2
+                    for axis, at in enumerate((x, z))
+                )
+                y = int(heights[i, k])
+                roomy = (play.blocks[i, y + 1 : y + 3, k] == play.catalogue.air).all()
+                if play.blocks[i, y, k] == grass and roomy and kind in table:
+                    add_creature(play, kind, i + 0.5, y + 1.0, k + 0.5)
+                    break
 
 
 def add_creature(play: Play, kind: str, x: float, y: float, z: float) -> None:
