@@ -52,8 +52,6 @@ class Insertion(NamedTuple):
     labels: tuple[str, ...]
     before: Action
     steps: tuple[Step, ...]
-    exact: bool = False
-    """it is about that very action, not about its like"""
 
 
 class Guidance:
@@ -80,7 +78,7 @@ class Guidance:
         self.within_belief: dict[str, bool] = {}
         """label of an operator -> whether belief does at least as much as it (prompts/engines/chain.py)"""
         self._tried = tried or Tried((), beliefs.facts)
-        self._urgent: list[Insertion] = []
+        self._urgent: list[tuple[tuple[bool, float], Insertion]] = []
         self._counted: dict[tuple[str, str], bool] = {}
         self._recipes = dict(self.facts.recipes)
         self._harvest = dict(self.facts.harvest)
@@ -131,28 +129,31 @@ class Guidance:
                 self.operators.append(_operator_of_remedy(label, risk[1], content))
             return
         if content.category not in ("missing_prerequisite", "generic"):
-            self._note_urgent(label, content.risk.failure_type, risk, tuple(before))
+            self._note_urgent(entry, content.risk.failure_type, risk, tuple(before))
             return
         rest = self._correct(entry, risk, before)
         if rest:
             self.insertions.append(Insertion((label,), risk, tuple(rest)))
         self._credit(risk, label)
 
-    def _note_urgent(self, label: str, failure: str, risk: Action, steps: tuple[Step, ...]) -> None:
+    def _note_urgent(self, entry: Entry, failure: str, risk: Action, steps: tuple[Step, ...]) -> None:
         failing = self._tried.failing
         if failing is None or failure != self._tried.failure or not speaks_of(risk, failing, self.facts):
             return
-        actions = [(step.kind, step.target, step.checks) for step in steps]
-        for at, known in enumerate(self._urgent):
-            if [(step.kind, step.target, step.checks) for step in known.steps] == actions:
-                self._urgent[at] = known._replace(labels=(*known.labels, label))
+        # One about this very action is nearer to it than one about its like; then the surer goes first, be it
+        # curated or of this episode; of equals the first shown.
+        weight = (risk == failing, entry.confidence)
+        new = Insertion((entry.entry_id[:LABEL_LENGTH],), failing, steps)
+        for at, (known_weight, known) in enumerate(self._urgent):
+            if _same_steps(known.steps, steps):
+                both = known._replace(labels=(*known.labels, *new.labels))
+                self._urgent[at] = max(known_weight, weight), both
                 return
-        # One about this very action is nearer to it than one about its like; of equals the first shown.
-        at = sum(known.exact for known in self._urgent) if risk == failing else len(self._urgent)
-        self._urgent.insert(at, Insertion((label,), failing, steps, exact=risk == failing))
+        self._urgent.append((weight, new))
 
     def _first_untried(self) -> Insertion | None:
-        return next((each for each in self._urgent if not self._tried.in_vain(each.steps)), None)
+        ranked = sorted(self._urgent, key=lambda each: each[0], reverse=True)
+        return next((each for _, each in ranked if not self._tried.in_vain(each.steps)), None)
 
     def _correct(self, entry: Entry, risk: Action, before: list[Step]) -> list[Step]:
         """Corrects the beliefs about the risk's action; the steps that no belief can take up are left."""
@@ -258,6 +259,12 @@ def _operator_of_remedy(label: str, target: str, content: RemedyContent) -> Oper
 
 def reaches(step: Step) -> bool:
     return step.kind in ("use", "move")
+
+
+def _same_steps(one: Sequence[Step], other: Sequence[Step]) -> bool:
+    """Whether two repairs do the same; how many of something they ask for makes no other repair."""
+    parts = ([(step.kind, step.target, step.checks) for step in steps] for steps in (one, other))
+    return next(parts) == next(parts)
 
 
 def _fuels(facts: Domain) -> frozenset[str]:
