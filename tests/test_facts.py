@@ -146,12 +146,15 @@ def test_builds_come_from_the_episodes_and_ids_are_in_order() -> None:
         "episode_id": EPISODE,
         "source": "s",
         "build": "b7",
+        "world": "w",
+        "world_seed": 4,
         "observes": [],
         "n_ticks": 9,
         "end_reason": "horizon",
     }
     facts = facts_from(*_frames(), episodes=from_rows("episodes", [episode]))
     assert {fact.build for fact in facts.values()} == {"b7"}
+    assert {fact.place.world for fact in facts.values() if fact.place} <= {"w/4"}
     assert list(facts) == sorted(facts)
 
 
