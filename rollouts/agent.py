@@ -5,7 +5,7 @@ two rows differ in what their names say and in nothing beside it.
 """
 
 import tomllib
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, Self, get_args
@@ -25,7 +25,8 @@ from warehouse.domains import Domain
 from warehouse.entries import Entry
 from warehouse.facts import FeedbackFact
 from warehouse.ids import derive_id
-from warehouse.retrieval import Index, Place
+from warehouse.places import Place, world_of
+from warehouse.retrieval import Index
 from warehouse.state import flatten_state
 from warehouse.tasks import Task
 
@@ -196,11 +197,10 @@ class Parts:
         domain: Domain,
         entries: Iterable[Entry],
         counter: TokenCounter,
-        evidence: Mapping[str, Sequence[Place]] | None = None,
     ) -> Self:
-        """The parts that a row names, over a snapshot's entries; `evidence` says where each was learnt."""
+        """The parts that a row names, over a snapshot's entries, each of which says where it was learnt."""
         shown = [entry for entry in entries if entry.type in row.types]
-        recall = Recall(Index.build(shown, domain, evidence), counter)
+        recall = Recall(Index.build(shown, domain), counter)
         executors = (row.executor,)
         return cls(row, domain, Planner(domain, recall, executors), Adaptor(domain, recall, executors))
 
@@ -249,7 +249,7 @@ class ComposedAgent:
             goal=Goal(text=task.instruction, any_of=task.any_of, count=task.count),
             state=flatten_state(state),
             facts=told if row.memory == "episode" else told[-1:],
-            place=Place((state["x"], state["y"], state["z"]), world=f"{spec.world}/{spec.world_seed}"),
+            place=Place((state["x"], state["y"], state["z"]), world=world_of(spec.world, spec.world_seed)),
             budget=situation.budget,
         )
 

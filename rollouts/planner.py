@@ -39,8 +39,8 @@ from warehouse.domains import Domain
 from warehouse.entries import Entry, Usage
 from warehouse.facts import INFRASTRUCTURE, FeedbackFact
 from warehouse.ids import derive_id
+from warehouse.places import NOWHERE, Place
 from warehouse.retrieval import Context, Index, Retrieved, retrieve
-from warehouse.retrieval_index import NOWHERE, Place
 from warehouse.state import State
 
 KNOWLEDGE_TOKENS: Final = 512

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from warehouse.facts import FeedbackFact, ObservedStep, facts_from, segments
 from warehouse.ids import derive_id
+from warehouse.places import Place
 from warehouse.records import from_rows
 from warehouse.state import flatten_state, matches, value_of
 
@@ -20,7 +21,10 @@ EPISODE = derive_id("episode", "e")
 
 
 def _attempt(number: int, **more: Any) -> dict[str, Any]:
-    state = {"y": 64.0, "inventory": [{"name": "oak_log", "count": 1}], "near": None, "seen": None}
+    state = {
+        **{"x": 1.0, "y": 64.0, "z": -2.0},
+        **{"inventory": [{"name": "oak_log", "count": 1}], "near": None, "seen": None},
+    }
     return {
         "episode_id": EPISODE,
         "attempt": number,
@@ -146,12 +150,17 @@ def test_builds_come_from_the_episodes_and_ids_are_in_order() -> None:
         "episode_id": EPISODE,
         "source": "s",
         "build": "b7",
+        "world": "w",
+        "world_seed": 4,
         "observes": [],
         "n_ticks": 9,
         "end_reason": "horizon",
     }
     facts = facts_from(*_frames(), episodes=from_rows("episodes", [episode]))
     assert {fact.build for fact in facts.values()} == {"b7"}
+    fact = facts[derive_id("feedback", [EPISODE, 0])]
+    assert fact.place == Place((1.0, 64.0, -2.0), world="w/4")
+    assert facts[derive_id("feedback", [EPISODE, 2])].place is None
     assert list(facts) == sorted(facts)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from warehouse import retrieval
 from warehouse import retrieval_index as parts
 from warehouse.domains import load_domain
-from warehouse.entries import Entry
+from warehouse.entries import Entry, Support
 from warehouse.kinship import Kinship
 from warehouse.knowledge import Amount, Predicate, RemedyContent, Risk, SkillContent, Step, entry_id
 from warehouse.retrieval import Context, Index, Place, knapsack, retrieve
@@ -201,6 +201,31 @@ def test_depth_band_biome_and_distance_to_the_evidence_change_the_order() -> Non
     here, there = (Place(position=(x, 64.0, 0.0), world="flat 7") for x in (0.0, 200.0))
     assert first(here, there, here) == one
     assert first(here, there, there) == two
+
+
+@pytest.mark.parametrize(
+    ("near", "far"),
+    [
+        (Place((8.0, 12.0, 8.0)), Place((8.0, 64.0, 8.0))),
+        (Place((8.0, 40.0, 8.0), world="w/2"), Place((400.0, 40.0, 8.0), world="w/2")),
+        (Place((8.0, 40.0, 8.0), world="w/2"), Place((8.0, 40.0, 8.0), world="w/4")),
+        (Place(biome="forest"), Place(biome="plains")),
+    ],
+    ids=["depth band", "distance", "world", "biome"],
+)
+def test_the_place_of_an_entrys_own_support_changes_the_order(near: Place, far: Place) -> None:
+    one = skill("mine", "iron_ore", (has("stick", "ge", 0),))
+    two = skill("mine", "iron_ore", (has("stick", "ge", 1),))
+
+    def learnt_at(known: Entry, place: Place) -> Entry:
+        support = Support(feedback_id="f" * 20, episode_id="e" * 20, place=place)
+        return known.model_copy(update={"support": (support,)})
+
+    here = Place((7.0, 10.0, 7.0), biome="forest", world="w/2")
+    asked = Context(kind="mine", target="iron_ore", place=here)
+    for nearer, farther in ((one, two), (two, one)):
+        ranked = ranking([learnt_at(nearer, near), learnt_at(farther, far)], asked)
+        assert [each.entry_id for each in ranked] == [nearer.entry_id, farther.entry_id]
 
 
 def test_distance_means_nothing_between_worlds() -> None:

@@ -8,6 +8,7 @@ import pytest
 from tests.test_fold import _supported
 from tests.test_log import remedy, skill
 from warehouse.entries import Entry, Support
+from warehouse.places import Place
 from warehouse.shards import DamagedShardError
 from warehouse.snapshots import (
     diff,
@@ -42,6 +43,16 @@ def test_a_snapshot_reads_back_what_was_frozen(tmp_path: Path) -> None:
     assert loaded.entries == freeze([entry(), trap()])
     assert [one.status for one in loaded.entries] == ["active", "active"]
     assert {one.support_episodes for one in loaded.entries} == {2, 1}
+
+
+def test_where_an_entry_was_learnt_is_frozen_with_it(tmp_path: Path) -> None:
+    known = Place((1.5, 12.0, -3.25), biome="plains", world="w/4")
+    placed = entry(support=(SUPPORT[0].model_copy(update={"place": known}), SUPPORT[1]))
+
+    loaded = load_snapshot(write_snapshot(tmp_path, [placed]))
+
+    assert loaded.entries[0].places == (known,)
+    assert loaded.snapshot_id != snapshot_id_of([entry(support=tuple(SUPPORT[:2]))])
 
 
 def test_the_id_comes_from_the_content_alone(tmp_path: Path) -> None:

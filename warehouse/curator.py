@@ -158,7 +158,11 @@ class _Pass:
 
     def _supported(self, entry_id: str, group: list[Candidate], known: Entry | None) -> Entry:
         cited = sorted({feedback for candidate in group for feedback in candidate.support})
-        found = {Support(feedback_id=one, episode_id=self.facts[one].episode_id) for one in cited}
+        facts = [self.facts[one] for one in cited]
+        found = {
+            Support(feedback_id=fact.feedback_id, episode_id=fact.episode_id, place=fact.place)
+            for fact in facts
+        }
         builds = sorted(candidate.build for candidate in group)
         if known is not None:
             return (

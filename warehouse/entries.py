@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import Field
 
 from warehouse.knowledge import Check, KnowledgeType, Name, Predicate, Record, RemedyContent, SkillContent
+from warehouse.places import Place
 
 Verdict = Literal["accepted", "rejected"]
 Status = Literal["active", "merged", "retired"]
@@ -33,10 +34,11 @@ class Reason(Record):
 
 
 class Support(Record):
-    """One piece of evidence: a feedback row and the episode that it belongs to."""
+    """One piece of evidence: a feedback row, the episode that it belongs to, and where its attempt began."""
 
     feedback_id: str
     episode_id: str
+    place: Place | None = None
 
 
 class Usage(Record):
@@ -102,6 +104,11 @@ class Entry(Record):
     def support_episodes(self) -> int:
         """Independent episodes behind this entry: repeats inside one episode count once."""
         return len({support.episode_id for support in self.support})
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Where this entry was learnt: the different places of its evidence, as far as they are known."""
+        return tuple(dict.fromkeys(each.place for each in self.support if each.place is not None))
 
 
 class Decision(Record):

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
+from warehouse.places import Place, world_of
 from warehouse.state import State, flatten_state
 from warehouse.vocabulary import NO_FAILURE
 
@@ -60,7 +61,8 @@ class FeedbackFact:
     `y` is null when undecided. `failure_type` is "NONE" for a success. `missing` are the things that the
     evidence says were missing, sorted; empty for a success, whatever was short on the way to it.
     `state_before` is flat and knows what is known before the attempt, its kind and target included;
-    `delta_inventory` and `needed` are null when unknown. `build` is null unless the episodes were given.
+    `delta_inventory` and `needed` are null when unknown. `place` is where the attempt began, null when
+    unknown. `build` and the place's world are null unless the episodes were given.
     """
 
     feedback_id: str
@@ -83,6 +85,7 @@ class FeedbackFact:
     delta_inventory: Mapping[str, int] | None = None
     steps: tuple[ObservedStep, ...] = ()
     evidence: Evidence = NO_EVIDENCE
+    place: Place | None = None
 
     @property
     def situation(self) -> State:
@@ -205,7 +208,7 @@ def facts_from(
 ) -> dict[str, FeedbackFact]:
     """Feedback id -> fact, sorted by id, from frames of the contract (warehouse/records.py).
 
-    A feedback row without its attempt keeps what the feedback says. `episodes` adds the builds.
+    A feedback row without its attempt keeps what the feedback says. `episodes` adds builds and worlds.
     """
     rows = (
         feedback.lazy()
@@ -220,9 +223,11 @@ def facts_from(
         )
     )
     if episodes is None:
-        rows = rows.with_columns(build=pl.lit(None, dtype=pl.String))
+        unknown = pl.lit(None, dtype=pl.String)
+        rows = rows.with_columns(build=unknown, world=unknown, world_seed=unknown)
     else:
-        rows = rows.join(episodes.lazy().select("episode_id", "build"), on="episode_id", how="left")
+        told = episodes.lazy().select("episode_id", "build", "world", "world_seed")
+        rows = rows.join(told, on="episode_id", how="left")
     table = rows.sort("feedback_id").collect()
     return {row["feedback_id"]: _fact(row) for row in table.iter_rows(named=True)}
 
@@ -266,7 +271,16 @@ def _fact(row: Mapping[str, Any]) -> FeedbackFact:
         delta_inventory=None if delta is None else _amounts(delta),
         steps=tuple(_step(event) for event in row["done"] or ()),
         evidence=_evidence(row["failure_evidence"] or {}),
+        place=_place(row),
     )
+
+
+def _place(row: Mapping[str, Any]) -> Place | None:
+    before = row["state_before"] or {}
+    x, y, z = (before.get(axis) for axis in ("x", "y", "z"))
+    if x is None or y is None or z is None:
+        return None
+    return Place((float(x), float(y), float(z)), world=world_of(row["world"], row["world_seed"]))
 
 
 def _cause(cause: Mapping[str, Any]) -> Cause:

@@ -25,6 +25,7 @@ import numpy as np
 from warehouse.domains.model import Domain
 from warehouse.entries import Entry
 from warehouse.kinship import kinship_of
+from warehouse.places import Place
 from warehouse.retrieval_index import (
     ANY_TARGET,
     FAILURE,
@@ -39,7 +40,6 @@ from warehouse.retrieval_index import (
     EvidencePlaces,
     Floats,
     Ints,
-    Place,
     Ranked,
     Subject,
     expand,
@@ -102,7 +102,8 @@ class Index:
         domain: Domain,
         evidence: Mapping[str, Sequence[Place]] | None = None,
     ) -> "Index":
-        """An index of the active entries. `evidence` says where each entry (by id) was learnt.
+        """An index of the active entries. `evidence` says where each entry (by id) was learnt; without it
+        that is where the attempts that support it began.
 
         Raises `ValueError` for an id that occurs twice and for an entry of another domain.
         """
@@ -112,7 +113,9 @@ class Index:
         foreign = {entry.domain for entry in active} - {domain.name}
         if foreign:
             raise ValueError(f"entries of {sorted(foreign)} cannot be indexed with domain {domain.name!r}")
-        return cls(active, domain, evidence or {})
+        return cls(
+            active, domain, {each.entry_id: each.places for each in active} if evidence is None else evidence
+        )
 
     def __len__(self) -> int:
         return len(self._entries)

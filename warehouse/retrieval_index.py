@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from warehouse.domains.model import Domain
 from warehouse.entries import Entry
 from warehouse.knowledge import Predicate, RemedyContent, Scalar, SkillContent
+from warehouse.places import NOWHERE, Place
 from warehouse.state import MISSING, State, Value, holds
 from warehouse.vocabulary import NO_FAILURE
 
@@ -62,22 +63,6 @@ TRUST: Final = 0.5
 OF_ATTEMPT: Final = frozenset({"kind", "target", "failure_type", "missing", "progress", "stagnant"})
 """Fields that tell of an attempt, not of the world. `about` weighs the attempt at hand against the one that
 an entry tells of; a difference there must not count again as a violated trigger."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where: position in blocks, names of depth band and biome, and `world`, which tells worlds apart.
-
-    Distances count only between places of one known world (world name and seed, say). None is unknown.
-    """
-
-    position: tuple[float, float, float] | None = None
-    depth_band: str | None = None
-    biome: str | None = None
-    world: str | None = None
-
-
-NOWHERE: Final = Place()
 
 
 @dataclass(frozen=True)

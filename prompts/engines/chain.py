@@ -1,16 +1,27 @@
 """How the stand-in plans: backwards from what is wanted, by its beliefs and what a request's knowledge says.
 
 A chain is an errand (prompts/engines/errands.py) of any length; knowledge enters it as `Guidance`.
+
+A skill is one way that worked, from where it was begun. From here another may be shorter, with what is held:
+
+- of several skills the one of least effort from here is followed, and what it brings about that holds already
+  is left out of it;
+- a way by belief is taken instead where it is no longer and does at least as much of everything that some
+  skill did. Where belief would do less (no station, fewer of something), the skill is what corrects it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Final
 
 from prompts.engines.errands import Errand, NoWayError, TooLongError, alternatives
-from prompts.engines.guidance import OBTAINING, Action, Guidance, Operator, product_of, reaches
+from prompts.engines.guidance import OBTAINING, Guidance, Operator, product_of, reaches
+from prompts.engines.tried import Action, speaks_of
+from warehouse.domains import Domain
+from warehouse.grammar import known_names
 from warehouse.knowledge import Step
 
 LONGEST: Final = 64
@@ -64,21 +75,74 @@ class Chain(Errand):
         return tuple(dict.fromkeys((*self.credits.get(action, ()), *self.guidance.credits.get(action, ()))))
 
     def _produce(self, name: str, count: int) -> None:
-        if name not in self._under_way:
-            for operator in self.guidance.operators_for(name):
-                trial = self._copy()
-                trial._under_way = (*self._under_way, name)
-                try:
-                    trial._carry_out(operator, count)
-                except NoWayError:
-                    continue
-                self._become(trial)
-                return
-        super()._produce(name, count)
+        operators = [] if name in self._under_way else self.guidance.operators_for(name)
+        ways: list[Chain] = []
+        for operator in operators:
+            trial = self._copy()
+            trial._under_way = (*self._under_way, name)
+            with suppress(NoWayError):
+                trial._carry_out(operator, count)
+                ways.append(trial)
+        borne_out = [each for each in operators if self._is_within_belief(each)]
+        if not ways or borne_out:
+            trial = self._copy()
+            trial._under_way = self._under_way
+            try:
+                Errand._produce(trial, name, count)
+            except NoWayError:
+                if not ways:
+                    raise
+            else:
+                if borne_out:
+                    trial._credit_like(borne_out[0], len(self.steps))
+                ways.insert(0, trial)
+        self._become(min(ways, key=lambda way: way.effort()))
+
+    def _is_within_belief(self, operator: Operator) -> bool:
+        """Whether belief, from where a skill began, does at least as much of all that the skill did."""
+        known = self.guidance.within_belief.get(operator.label)
+        if known is None:
+            known = self.guidance.within_belief[operator.label] = self._does_as_much(operator)
+        return known
+
+    def _does_as_much(self, operator: Operator) -> bool:
+        held = {**dict(operator.amounts), **dict.fromkeys(operator.tools, 1)}
+        believed = Chain(self.guidance.without_skills, held, standing=operator.stations)
+        try:
+            believed._produce(operator.makes, operator.gain)
+        except NoWayError:
+            return False
+        if any(believed.relied_on[name] < number for name, number in held.items()):
+            return False
+        for station in operator.stations:
+            if not any(reaches(step) and step.target == station for step in believed.steps):
+                return False
+        return all(believed._has_like(step, operator) for step in operator.steps)
+
+    def _has_like(self, wanted: Step, operator: Operator) -> bool:
+        if wanted.target is None:
+            return True  # getting on is no part of what something takes
+        if reaches(wanted):
+            return any(reaches(step) and step.target == wanted.target for step in self.steps)
+        like = [step for step in self.steps if _alike(step, wanted, self.facts)]
+        left = (
+            operator.effects.get(product_of(wanted, self.facts), 0) if wanted is not operator.steps[-1] else 0
+        )
+        return bool(like) and sum(step.count for step in like) >= wanted.count - max(0, left)
+
+    def _credit_like(self, operator: Operator, first: int) -> None:
+        """A skill is what bears out the steps that it took as well."""
+        for step in self.steps[first:]:
+            if any(_alike(step, each, self.facts) for each in operator.steps):
+                self._credit((step.kind, step.target), operator.label)
+
+    def _credit(self, action: Action, label: str) -> None:
+        self.credits[action] = tuple(dict.fromkeys((*self.credits.get(action, ()), label)))
 
     def _carry_out(self, operator: Operator, count: int) -> None:
         times = math.ceil(count / operator.gain)
-        needs = {name: number * times for name, number in operator.amounts}
+        steps, amounts = self._left_to_do(operator, times)
+        needs = {name: number * times for name, number in amounts.items()}
         for tool in operator.tools:
             self.have(tool)
         for name, number in needs.items():
@@ -87,15 +151,74 @@ class Chain(Errand):
             self.reach_station(station)
         self._spend(needs)
         after = self._inventory.copy()
-        for step in operator.steps:
+        for step in steps:
             self._take(step, times, operator)
+        made = {product_of(step, self.facts) for step in steps} | {operator.makes}
         for name, number in operator.effects.items():
-            after[name] += number * times
+            if not self._was_held(name, made, operator):
+                after[name] += number * times
         # What steps on the way made and used up again is not held: only the effects are known to remain.
         self._inventory = after
 
+    def _was_held(self, name: str, made: set[str], operator: Operator) -> bool:
+        """Whether an effect comes of a step that was left out, because what it brings was there."""
+        counts = self.guidance.counts_as
+        left_out = {product_of(step, self.facts) for step in operator.steps} - made
+        return any(counts(name, product) for product in left_out)
+
+    def _left_to_do(self, operator: Operator, times: int) -> tuple[list[Step], dict[str, int]]:
+        """The steps of an operator that are still to be done, and what they take of what it started with.
+
+        A step is left out where what it brings is at hand, and where all that takes up what it brings, by
+        belief, is left out. What belief sees no use for is done: the skill may know one.
+        """
+        kept: list[Step] = []
+        left_out: list[Step] = []
+        for at in reversed(range(len(operator.steps))):
+            step = operator.steps[at]
+            if at == len(operator.steps) - 1 or not self._is_at_hand(step, times, kept, left_out):
+                kept.insert(0, step)
+            else:
+                left_out.append(step)
+        amounts = {}
+        for name, number in operator.amounts:
+            users = [step for step in operator.steps if self._takes(step, name)]
+            if not users or any(step in kept for step in users):
+                amounts[name] = number
+        return kept, amounts
+
+    def _is_at_hand(self, step: Step, times: int, kept: list[Step], left_out: list[Step]) -> bool:
+        if step.kind not in OBTAINING or step.target is None:
+            return False
+        product = product_of(step, self.facts)
+        if any(self._takes(each, product) for each in left_out) and not any(
+            self._takes(each, product) for each in kept
+        ):
+            return True
+        stands = product in self._near | self._standing
+        return stands or self.available(product) >= step.count * times
+
+    def _takes(self, step: Step, name: str) -> bool:
+        """Whether a step takes `name`, by belief: as an ingredient, a tool, a fuel, or to put it down."""
+        facts, counts = self.facts, self.guidance.counts_as
+        target = step.target or ""
+        if reaches(step):
+            return target == name
+        if step.kind == "mine":
+            names = known_names(target, facts)
+            return any(name in facts.fit_tools(block) for block in names)
+        made = sorted(facts.expand(target)) or [target]
+        if step.kind == "smelt":
+            given = [before for before, after in facts.smelting.items() if after in made]
+            return any(counts(each, name) or counts(name, each) for each in (*given, *facts.fuels))
+        return any(
+            counts(each, name) or counts(name, each)
+            for item in made
+            for recipe in facts.recipes.get(item, ())
+            for each, _ in recipe.ingredients
+        )
+
     def _take(self, step: Step, times: int, operator: Operator) -> None:
-        action = (step.kind, step.target)
         if step.target in self.facts.stations and reaches(step):
             self.reach_station(step.target or "")
         elif step.kind in OBTAINING and step.target is not None:
@@ -103,11 +226,12 @@ class Chain(Errand):
             product = operator.makes if last else product_of(step, self.facts)
             if step.kind == "craft":
                 self._use_up(step.target, step.count * times)
-            self._inventory[product] += max(step.count, operator.gain if last else 0) * times
+            brought = max(step.count, operator.gain if last else 0) * times
+            self._inventory[product] += brought
             self._add(self._step(step.kind, step.target, step.count * times, product))
         else:
             self._add(step)
-        self.credits[action] = tuple(dict.fromkeys((*self.credits.get(action, ()), operator.label)))
+        self._credit((step.kind, step.target), operator.label)
 
     def _use_up(self, made: str, count: int) -> None:
         """What crafting `made` takes, by belief, of what is there; it decides no more than later totals."""
@@ -182,3 +306,7 @@ class Chain(Errand):
         super()._become(other)
         if isinstance(other, Chain):
             self.credits = dict(other.credits)
+
+
+def _alike(one: Step, other: Step, facts: Domain) -> bool:
+    return speaks_of((one.kind, one.target), (other.kind, other.target), facts)

@@ -4,19 +4,22 @@
   taken, whatever is believed about that target. A remedy that replaces the failed action is one too.
 - A remedy about a station, a tool, an ingredient or fuel corrects the belief about its action, so that a plan
   supplies what was missing before the step that needs it.
-- What a remedy says beyond that (clear the way, look elsewhere) is put before the step it is about, as is.
+- What a remedy says beyond that (clear the way, look elsewhere) is put before the step it is about, as is. Of
+  several about what failed just now one is followed at a time: the nearest to it that was not tried in vain.
 
 Nothing else corrects a belief.
 """
 
+import copy
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from prompts.engines.beliefs import Beliefs
 from prompts.engines.errands import narrowest_tag
+from prompts.engines.tried import Action, Tried, speaks_of
 from prompts.plan_responses import LABEL_LENGTH
 from warehouse.domains import Domain, Recipe
 from warehouse.entries import Entry
@@ -28,8 +31,6 @@ _CLEAR: Final = (Check(type="path_clear"),)
 
 COPIES_KEPT: Final = 64
 """corrected copies of facts that are remembered, a megabyte or two each"""
-
-Action = tuple[str, str | None]
 
 
 class Operator(NamedTuple):
@@ -46,9 +47,9 @@ class Operator(NamedTuple):
 
 
 class Insertion(NamedTuple):
-    """Steps that a remedy puts before the action it is about."""
+    """Steps that a remedy, or several that say the same, put before the action they are about."""
 
-    label: str
+    labels: tuple[str, ...]
     before: Action
     steps: tuple[Step, ...]
 
@@ -56,8 +57,9 @@ class Insertion(NamedTuple):
 class Guidance:
     """What a request's knowledge says, on top of beliefs: corrected facts, operators, and steps to insert.
 
-    `failing` is the action that failed last and `failure` how: a remedy about getting on again (as against
-    one about a prerequisite) is followed there alone, since elsewhere nothing is in the way.
+    `tried` is what the episode has tried: a remedy about getting on again (as against one about a
+    prerequisite) is followed where its failure has just happened and nowhere else, since elsewhere nothing is
+    in the way.
     """
 
     def __init__(
@@ -65,8 +67,7 @@ class Guidance:
         beliefs: Beliefs,
         skills: Sequence[Entry],
         remedies: Sequence[Entry],
-        failing: Action | None = None,
-        failure: str | None = None,
+        tried: Tried | None = None,
     ) -> None:
         self.facts = beliefs.facts
         self.without_fuel = set(beliefs.without_fuel)
@@ -74,6 +75,10 @@ class Guidance:
         self.insertions: list[Insertion] = []
         self.credits: dict[Action, list[str]] = {}
         """action -> labels of the remedies that speak of it or supply it"""
+        self.within_belief: dict[str, bool] = {}
+        """label of an operator -> whether belief does at least as much as it (prompts/engines/chain.py)"""
+        self._tried = tried or Tried((), beliefs.facts)
+        self._urgent: list[tuple[tuple[bool, float], Insertion]] = []
         self._counted: dict[tuple[str, str], bool] = {}
         self._recipes = dict(self.facts.recipes)
         self._harvest = dict(self.facts.harvest)
@@ -82,9 +87,19 @@ class Guidance:
                 self.operators.append(_operator_of_skill(entry, entry.content, self.facts))
         for entry in remedies:
             if isinstance(entry.content, RemedyContent):
-                urgent = failing is not None and failure == entry.content.risk.failure_type
-                self._follow(entry, entry.content, failing if urgent else None)
+                self._follow(entry, entry.content)
+        self.urgent = self._first_untried()
+        """what to do about the action that failed just now, if a remedy that was not tried in vain says it"""
+        if self.urgent is not None:
+            self.insertions.insert(0, self.urgent)
         self.facts = _with(self.facts, self._new_recipes(), self._new_harvest())
+
+    @cached_property
+    def without_skills(self) -> "Guidance":
+        """The same without operators: what would be done by corrected beliefs alone."""
+        alone = copy.copy(self)
+        alone.operators = []
+        return alone
 
     def operators_for(self, name: str) -> list[Operator]:
         """The operators that make `name` (or a member of the tag), in the order of their relevance."""
@@ -105,7 +120,7 @@ class Guidance:
             self._counted[key, name] = known
         return known
 
-    def _follow(self, entry: Entry, content: RemedyContent, failing: Action | None) -> None:
+    def _follow(self, entry: Entry, content: RemedyContent) -> None:
         label = entry.entry_id[:LABEL_LENGTH]
         risk = (content.risk.kind or "", content.risk.target)
         before = [step for step in content.repair if (step.kind, step.target) != risk]
@@ -114,13 +129,31 @@ class Guidance:
                 self.operators.append(_operator_of_remedy(label, risk[1], content))
             return
         if content.category not in ("missing_prerequisite", "generic"):
-            if failing is not None and speaks_of(risk, failing, self.facts):
-                self.insertions.append(Insertion(label, failing, tuple(before)))
+            self._note_urgent(entry, content.risk.failure_type, risk, tuple(before))
             return
         rest = self._correct(entry, risk, before)
         if rest:
-            self.insertions.append(Insertion(label, risk, tuple(rest)))
+            self.insertions.append(Insertion((label,), risk, tuple(rest)))
         self._credit(risk, label)
+
+    def _note_urgent(self, entry: Entry, failure: str, risk: Action, steps: tuple[Step, ...]) -> None:
+        failing = self._tried.failing
+        if failing is None or failure != self._tried.failure or not speaks_of(risk, failing, self.facts):
+            return
+        # One about this very action is nearer to it than one about its like; then the surer goes first, be it
+        # curated or of this episode; of equals the first shown.
+        weight = (risk == failing, entry.confidence)
+        new = Insertion((entry.entry_id[:LABEL_LENGTH],), failing, steps)
+        for at, (known_weight, known) in enumerate(self._urgent):
+            if _same_steps(known.steps, steps):
+                both = known._replace(labels=(*known.labels, *new.labels))
+                self._urgent[at] = max(known_weight, weight), both
+                return
+        self._urgent.append((weight, new))
+
+    def _first_untried(self) -> Insertion | None:
+        ranked = sorted(self._urgent, key=lambda each: each[0], reverse=True)
+        return next((each for _, each in ranked if not self._tried.in_vain(each.steps)), None)
 
     def _correct(self, entry: Entry, risk: Action, before: list[Step]) -> list[Step]:
         """Corrects the beliefs about the risk's action; the steps that no belief can take up are left."""
@@ -178,17 +211,6 @@ def _with(
     )
 
 
-def speaks_of(risk: Action, action: Action, facts: Domain) -> bool:
-    """Whether a remedy about `risk` is about `action`: same kind, same target or a member of it; an empty
-    kind or target of the risk stands for any."""
-    if risk[0] and risk[0] != action[0]:
-        return False
-    if risk[1] is None or risk[1] == action[1]:
-        return True
-    one, other = known_names(risk[1], facts), known_names(action[1] or "", facts)
-    return bool(one and other) and (one <= other or other <= one)
-
-
 def product_of(step: Step, facts: Domain) -> str:
     """The item, or the `#tag` of items, whose number tells that a step of obtaining was done."""
     target = step.target or ""
@@ -237,6 +259,12 @@ def _operator_of_remedy(label: str, target: str, content: RemedyContent) -> Oper
 
 def reaches(step: Step) -> bool:
     return step.kind in ("use", "move")
+
+
+def _same_steps(one: Sequence[Step], other: Sequence[Step]) -> bool:
+    """Whether two repairs do the same; how many of something they ask for makes no other repair."""
+    parts = ([(step.kind, step.target, step.checks) for step in steps] for steps in (one, other))
+    return next(parts) == next(parts)
 
 
 def _fuels(facts: Domain) -> frozenset[str]:

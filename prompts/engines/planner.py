@@ -2,8 +2,9 @@
 
 It reads the goal's words, plans backwards from what they ask for (prompts/engines/chain.py), and writes the
 first twelve steps. It sees its beliefs and the request's situation, and nothing of the world's rules around
-them. As adaptor it plans on from the state as it is; where no remedy speaks of what failed, it tries the same
-again after walking about, as somebody would who does not know what was wrong.
+them. As adaptor it plans on from the state as it is; where no remedy speaks of what failed, or those that do
+were tried in vain, it tries the same again after walking about, and then by another route, as somebody would
+who does not know what was wrong.
 """
 
 import re
@@ -13,13 +14,14 @@ from typing import Any, Final, NamedTuple
 from prompts.engines.beliefs import Beliefs, Heights, Timeouts
 from prompts.engines.chain import Chain
 from prompts.engines.errands import NoWayError
-from prompts.engines.guidance import OBTAINING, Action, Guidance, product_of, speaks_of
+from prompts.engines.guidance import OBTAINING, Guidance, product_of
+from prompts.engines.tried import Action, Tried, speaks_of
 from prompts.plan_responses import LABEL_LENGTH, MAX_SUBGOALS
 from prompts.planning import Goal, PlanSituation, RepairSituation
 from warehouse.domains import Domain
 from warehouse.entries import Entry
 from warehouse.grammar import known_names, step_faults, steps_of
-from warehouse.knowledge import Check, Step
+from warehouse.knowledge import Check, RemedyContent, Step
 
 _STAYS: Final = frozenset({"craft", "smelt", "wait"})
 _TAIL: Final = re.compile(r"\s(?:from|in|into|with|without|using|at|on|onto|to|near|for|by)\s")
@@ -29,10 +31,15 @@ _LOOK_AROUND: Final = Step(kind="move", target=None, checks=(Check(type="path_cl
 
 
 class Planned(NamedTuple):
-    """A step, and the labels of the knowledge that it was planned with."""
+    """A step, the labels of the knowledge that it was planned with, and its condition where that says more
+    than the step."""
 
     step: Step
     labels: tuple[str, ...] = ()
+    words: str | None = None
+
+
+_ANOTHER_ROUTE: Final = Planned(_LOOK_AROUND, words="move on by another route")
 
 
 class Reading(NamedTuple):
@@ -59,9 +66,10 @@ def read_goal(goal: Goal, facts: Domain) -> Reading:
 
 def plan_for(situation: PlanSituation, beliefs: Beliefs, timeouts: Timeouts) -> dict[str, Any]:
     """The answer to a planner's request, as JSON data."""
+    tried = Tried(situation.recent, beliefs.facts)
     skills, remedies = (_sayable(each, situation, beliefs) for each in (situation.skills, situation.remedies))
-    guidance = Guidance(beliefs, skills, remedies)
-    draft = _Draft(situation, beliefs, guidance, timeouts)
+    guidance = Guidance(beliefs, skills, remedies, tried)
+    draft = _Draft(situation, beliefs, guidance, timeouts, _standing(situation, tried, guidance))
     return {
         "plan_id": "p_1",
         "subgoals": [draft.subgoal(each, f"sg_{at:03d}") for at, each in enumerate(draft.steps(), 1)],
@@ -71,14 +79,12 @@ def plan_for(situation: PlanSituation, beliefs: Beliefs, timeouts: Timeouts) -> 
 
 def repair_for_plan(situation: RepairSituation, beliefs: Beliefs, timeouts: Timeouts) -> dict[str, Any]:
     """The answer to an adaptor's request, as JSON data."""
-    failing, failure = _what_failed(situation)
+    tried = Tried(situation.recent, beliefs.facts)
     remedies = _sayable((*situation.temporary, *situation.remedies), situation, beliefs)
     skills = _sayable(situation.skills, situation, beliefs)
-    guidance = Guidance(beliefs, skills, remedies, failing, failure)
-    draft = _Draft(situation, beliefs, guidance, timeouts)
-    steps = draft.steps()
-    if failing is not None and failure is not None and not _is_answered(failing, remedies, guidance):
-        steps = [Planned(_LOOK_AROUND), *steps][:MAX_SUBGOALS]
+    guidance = Guidance(beliefs, skills, remedies, tried)
+    draft = _Draft(situation, beliefs, guidance, timeouts, _standing(situation, tried, guidance))
+    steps = [*_getting_on(tried, remedies, guidance), *draft.steps()][:MAX_SUBGOALS]
     ids = {entry.entry_id[:LABEL_LENGTH] for entry in remedies}
     suffix: list[dict[str, Any]] = []
     for at, planned in enumerate(steps, 1):
@@ -98,7 +104,12 @@ class _Draft:
     """A plan in the making, for one situation."""
 
     def __init__(
-        self, situation: PlanSituation, beliefs: Beliefs, guidance: Guidance, timeouts: Timeouts
+        self,
+        situation: PlanSituation,
+        beliefs: Beliefs,
+        guidance: Guidance,
+        timeouts: Timeouts,
+        standing: frozenset[str],
     ) -> None:
         self._situation = situation
         self._beliefs = beliefs
@@ -106,7 +117,7 @@ class _Draft:
         self._timeouts = timeouts
         state = situation.state
         near = _members(state, "near") & guidance.facts.stations
-        self._chain = Chain(guidance, _held(state), near, _standing(situation, guidance.facts))
+        self._chain = Chain(guidance, _held(state), near, standing)
 
     def steps(self) -> list[Planned]:
         """The first steps to the goal, at least one and at most `MAX_SUBGOALS`."""
@@ -117,7 +128,7 @@ class _Draft:
 
     def subgoal(self, planned: Planned, subgoal_id: str) -> dict[str, Any]:
         """A step as the plan schema has it."""
-        step, labels = planned
+        step, labels, condition = planned
         facts = self._guidance.facts
         failures = sum(
             row.y is False and (row.kind, row.target) == (step.kind, step.target)
@@ -128,7 +139,7 @@ class _Draft:
         checks = step.checks or (_shows(step, facts),)
         return {
             "subgoal_id": subgoal_id,
-            "condition": _in_words(step),
+            "condition": condition or _in_words(step),
             "task_kind": step.kind,
             "target": step.target,
             "count": step.count,
@@ -194,20 +205,33 @@ class _Draft:
             at = self._first(insertion.before, planned)
             if at is None:
                 continue
-            taken = {(step.kind, step.target) for step, _ in planned[:at] if step.kind in OBTAINING}
+            taken = {
+                (each.step.kind, each.step.target) for each in planned[:at] if each.step.kind in OBTAINING
+            }
             new = [
-                Planned(step, (insertion.label,))
+                Planned(step, insertion.labels)
                 for step in insertion.steps
-                if (step.kind, step.target) not in taken
+                if (step.kind, step.target) not in taken and not self._is_had(step)
             ]
-            about = Planned(planned[at].step, tuple(dict.fromkeys((insertion.label, *planned[at].labels))))
+            labels = tuple(dict.fromkeys((*insertion.labels, *planned[at].labels)))
+            about = planned[at]._replace(labels=labels)
             planned = [*planned[:at], *new, about, *planned[at + 1 :]]
         return planned
+
+    def _is_had(self, step: Step) -> bool:
+        """Whether all that a step of obtaining brings is held now."""
+        if step.kind not in OBTAINING or any(check.name is None for check in step.checks):
+            return False
+        held, facts = _held(self._situation.state), self._guidance.facts
+        product = product_of(step, facts)
+        return sum(held[key] for key in held if self._guidance.counts_as(key, product)) >= step.count
 
     def _first(self, action: Action, planned: list[Planned]) -> int | None:
         facts = self._guidance.facts
         fits = (
-            at for at, (step, _) in enumerate(planned) if speaks_of(action, (step.kind, step.target), facts)
+            at
+            for at, each in enumerate(planned)
+            if speaks_of(action, (each.step.kind, each.step.target), facts)
         )
         return next(fits, None)
 
@@ -249,37 +273,44 @@ def _sayable(entries: Sequence[Entry], situation: PlanSituation, beliefs: Belief
     )
 
 
-def _what_failed(situation: RepairSituation) -> tuple[Action | None, str | None]:
-    """The action that the last attempt failed at, and how; nothing where it did not fail."""
-    last = situation.recent[-1] if situation.recent else None
-    if last is None or last.y is not False or last.kind is None:
-        return None, None
-    return (last.kind, last.target), last.failure_type
+def _getting_on(tried: Tried, remedies: Iterable[Entry], guidance: Guidance) -> list[Planned]:
+    """What is done first where no knowledge, or none that was not tried in vain, says what to do about the
+    action that failed: walking about, and where that has not helped, another route."""
+    failing = tried.failing
+    if failing is None or tried.failure is None or _is_answered(failing, remedies, guidance):
+        return []
+    walked = (_LOOK_AROUND.kind, _LOOK_AROUND.target)
+    if failing == walked or tried.in_vain([_LOOK_AROUND]):
+        return [_ANOTHER_ROUTE]
+    return [Planned(_LOOK_AROUND)]
 
 
-def _is_answered(failing: Action, remedies: Iterable[Any], guidance: Guidance) -> bool:
+def _is_answered(failing: Action, remedies: Iterable[Entry], guidance: Guidance) -> bool:
     """Whether some knowledge says what to do about the action that failed."""
     if any(speaks_of(insertion.before, failing, guidance.facts) for insertion in guidance.insertions):
         return True
+    contents = (entry.content for entry in remedies if isinstance(entry.content, RemedyContent))
     return any(
-        speaks_of((entry.content.risk.kind or "", entry.content.risk.target), failing, guidance.facts)
-        and entry.content.category in ("missing_prerequisite", "generic")
-        for entry in remedies
+        speaks_of((content.risk.kind or "", content.risk.target), failing, guidance.facts)
+        and content.category in ("missing_prerequisite", "generic")
+        for content in contents
     )
 
 
-def _standing(situation: PlanSituation, facts: Domain) -> frozenset[str]:
+def _standing(situation: PlanSituation, tried: Tried, guidance: Guidance) -> frozenset[str]:
     """Stations that can be gone back to: those in view, and those that this episode has put somewhere; not
-    one that the last attempt failed to get back to."""
-    placed = {row.target for row in situation.recent if row.kind == "use" and row.y}
-    lost: set[str | None] = set()
+    one that could not be got back to, unless a remedy that was not tried yet says how."""
+    facts = guidance.facts
+    placed = set(tried.placed)
     if isinstance(situation, RepairSituation):
         kept = situation.plan[: situation.kept]
-        placed |= {step.target for step in kept if step.kind == "use" and step.standing == "done"}
-        failing, _ = _what_failed(situation)
-        lost = {failing[1]} if failing is not None and failing[0] == "move" else set()
-    names = {name for name in placed - lost if name}
-    return facts.stations & (names | (_members(situation.state, "seen") - lost))
+        placed |= {
+            step.target for step in kept if step.kind == "use" and step.standing == "done" and step.target
+        }
+    lost = tried.lost
+    if guidance.urgent is not None and tried.failing is not None:
+        lost -= {tried.failing[1] or ""}
+    return facts.stations & ((placed | _members(situation.state, "seen")) - lost)
 
 
 def _held(state: Mapping[str, Any]) -> dict[str, int]:

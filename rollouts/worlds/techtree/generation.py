@@ -13,6 +13,7 @@ from rollouts.worlds.techtree.settings import Settings
 from rollouts.worlds.techtree.state import (
     BLOCK_NUMBERS,
     MAX_MOBS,
+    TARGET,
     TERRAIN,
     VEIN,
     Records,
@@ -34,7 +35,8 @@ class _Tables(NamedTuple):
 
 
 def generate(catalogue: Catalogue, settings: Settings, seed: int) -> Play:
-    """A new world with the agent at its spawn point, at tick 0. `ValueError` for a seed out of range."""
+    """A new world with the agent at its spawn point, at tick 0. `ValueError` for a seed out of range, and for
+    a start where nobody can stand."""
     if not 0 <= seed < 2**62:
         raise ValueError(f"seed {seed}: must be in [0, 2^62)")
     size = catalogue.parameters["world"]["size"]
@@ -58,6 +60,8 @@ def generate(catalogue: Catalogue, settings: Settings, seed: int) -> Play:
     _wake(play, (spawn[0], int(heights[spawn]), spawn[1]))
     put_up(play, site)
     _release(play, heights, site)
+    if settings.start is not None:
+        _start_elsewhere(play, heights, settings.start)
     return play
 
 
@@ -122,6 +126,15 @@ def _wake(play: Play, ground: tuple[int, int, int]) -> None:
     body["vy"] = -0.98 * play.parameters["rules"]["gravity"]
     body["health"], body["food"] = play.domain.spawn_health, play.domain.spawn_hunger
     body["saturation"] = play.parameters["hands"]["saturation"]
+
+
+def _start_elsewhere(play: Play, heights: npt.NDArray[np.int64], column: tuple[int, int]) -> None:
+    """Moves the body to the top of the ground in another column of the finished world."""
+    x, z = column
+    inside = 0 <= x < heights.shape[0] and 0 <= z < heights.shape[1]
+    if not inside or any(play.traits((x, int(heights[x, z]) + up, z)) & ~TARGET for up in (1, 2)):
+        raise ValueError(f"start {column}: nobody can stand there")
+    _wake(play, (x, int(heights[x, z]), z))
 
 
 def _release(play: Play, heights: npt.NDArray[np.int64], site: Site | None) -> None:

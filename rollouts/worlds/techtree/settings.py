@@ -20,8 +20,10 @@ class Settings:
     """What a run chooses.
 
     `messages` adds game-like messages about what was refused; the measured runs have none, as MineRL has
-    none. `ground` "flat" makes a plain of grass over stone without anything on it, for tests.
+    none. `ground` "flat" makes a plain of grass over stone without anything on it, for tests. `start` is the
+    column (x, z) to start in, on top of the ground there, in the same world; None is the world's own.
     """
 
     messages: bool = False
     ground: Literal["grown", "flat"] = "grown"
+    start: tuple[int, int] | None = None
