@@ -1,0 +1,120 @@
+"""What the report is about: the stored episodes of the empty store and of every frozen snapshot, as one frame.
+
+An arm is `EMPTY` or the name of the build whose snapshot was frozen; the last build is the one that is compared
+with the empty store throughout.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from rollouts.evaluation import EMPTY, FROZEN, NOBODY, evaluation_home
+from rollouts.lineage import TRAINING, episodes_of
+from rollouts.rates import INFRASTRUCTURE_END, PAIRED_BY
+from rollouts.report.levels import ordered
+from warehouse.trace_store import trace_store
+
+PLACE: Final = ("arm", "build", "group", "source")
+BROKEN: Final = pl.col("end_reason").cast(pl.String) == INFRASTRUCTURE_END
+"""Ended by the infrastructure: the episode says nothing of the agent."""
+
+
+class NotEvaluatedError(RuntimeError):
+    """There is no evaluation to report; the text names the command that makes one."""
+
+
+@dataclass(frozen=True)
+class Arms:
+    """`episodes`: the columns of the trace contract, and where they are filed (`PLACE`: the arm, and the build,
+    group and source below the evaluation's home). Sorted by arm, group and episode."""
+
+    home: Path
+    episodes: pl.DataFrame
+
+    @cached_property
+    def builds(self) -> tuple[str, ...]:
+        """The builds whose frozen snapshot was played, in order."""
+        return tuple(sorted(set(self.episodes["arm"]) - {EMPTY}))
+
+    @property
+    def last(self) -> str:
+        """The latest of them."""
+        return self.builds[-1]
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """The groups that were played with the last snapshot, in the suite's order."""
+        return ordered(self.of(self.last)["group"].unique().to_list())
+
+    def of(self, arm: str) -> pl.DataFrame:
+        """An arm's episodes."""
+        return self.episodes.filter(pl.col("arm") == arm)
+
+    @cached_property
+    def pairs(self) -> pl.DataFrame:
+        """The last snapshot's episodes that have a counterpart with the empty store, one row each: `group`,
+        what they have in common (`PAIRED_BY`), `goal`, `frozen` and `empty` (success), `episode_id` and
+        `episode_id_empty`, and `broken` where the infrastructure ended one of the two."""
+        own = ["group", *PAIRED_BY, "goal", "success", "episode_id", "broken"]
+        frozen, empty = (
+            self.of(arm).with_columns(broken=BROKEN).select(own).rename({"success": side})
+            for arm, side in ((self.last, "frozen"), (EMPTY, "empty"))
+        )
+        return (
+            frozen.join(empty.drop("goal"), on=["group", *PAIRED_BY], suffix="_empty")
+            .with_columns(broken=pl.col("broken") | pl.col("broken_empty"))
+            .drop("broken_empty")
+            .sort("group", *PAIRED_BY)
+        )
+
+    @cached_property
+    def whole(self) -> pl.DataFrame:
+        """The pairs that count."""
+        return self.pairs.filter(~pl.col("broken")).drop("broken")
+
+    def places(self) -> Iterator[tuple[str, str, str, str]]:
+        """(arm, build, group, source) of everything that was read, in order."""
+        yield from self.episodes.select(PLACE).unique().sort(PLACE).iter_rows()
+
+
+def read_arms(home: Path) -> Arms:
+    """The evaluation's episodes. `NotEvaluatedError` where there are none of a frozen snapshot, or none that
+    the empty store played as well."""
+    own = evaluation_home(home)
+    store = trace_store(own)
+    frames = [
+        episodes_of(own, build, group, source).with_columns(
+            arm=pl.lit(EMPTY if build == NOBODY else build), group=pl.lit(group), source=pl.lit(source)
+        )
+        for build in store.builds()
+        for group, source in store.sources(build)
+        if source == (EMPTY if build == NOBODY else FROZEN)
+    ]
+    held = [frame for frame in frames if frame.height]
+    if {frame["arm"][0] == EMPTY for frame in held} != {True, False}:
+        raise NotEvaluatedError(f"no evaluation to report: run `{_command(home)}` first")
+    arms = Arms(home, pl.concat(held, how="vertical_relaxed").sort("arm", "group", "episode_id"))
+    if arms.pairs.is_empty():
+        raise NotEvaluatedError(
+            f"the snapshot of build {arms.last} and the empty store were not played in the same way (tasks, "
+            f"seeds and configuration): run `mineevolve evaluate --build {arms.last}` again"
+        )
+    return arms
+
+
+def _command(home: Path) -> str:
+    """What would make an evaluation of what there is."""
+    store = trace_store(home)
+    played = {
+        build: sorted({group for group, source in store.sources(build) if source == TRAINING})
+        for build in store.builds()
+    }
+    trained = [build for build, groups in played.items() if groups]
+    if not trained:
+        return "mineevolve train --build 0001` and `mineevolve evaluate --build 0001"
+    groups = (f"--group {group}" for group in ordered(played[trained[-1]]))
+    return " ".join([f"mineevolve evaluate --build {trained[-1]}", *groups])

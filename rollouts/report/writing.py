@@ -1,0 +1,33 @@
+"""The page, onto the disk."""
+
+from pathlib import Path
+
+from prompts.tokens import PieceCounter, TokenCounter
+from rollouts.report.arms import read_arms
+from rollouts.report.page import findings, rendered
+from warehouse.domains import Domain
+from warehouse.shards import write_bytes
+from warehouse.tasks import Suite
+
+
+def report_file(home: Path) -> Path:
+    """Where a data home's report is, unless somebody wants it elsewhere."""
+    return home / "report" / "index.html"
+
+
+def write_report(
+    home: Path,
+    domain: Domain,
+    suite: Suite | None = None,
+    out: Path | None = None,
+    counter: TokenCounter | None = None,
+) -> Path:
+    """Writes the report of a data home to `out`, all of it or nothing; its path.
+
+    `suite` lets the page say which of its tasks were played and whether horizons were shortened. The same data
+    gives the same bytes. `NotEvaluatedError` and `NotPublishedError` name the command that is missing.
+    """
+    found = findings(read_arms(home), domain, counter or PieceCounter(), suite)
+    path = out or report_file(home)
+    write_bytes(path, rendered(found).encode())
+    return path
