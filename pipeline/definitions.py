@@ -9,6 +9,7 @@ from assets.evaluation_rollouts import evaluation_rollouts, seeds_are_disjoint
 from assets.imported_trajectories import imported_trajectories
 from assets.knowledge_candidates import knowledge_candidates
 from assets.knowledge_snapshot import knowledge_snapshot
+from assets.loop_report import loop_report
 from assets.training_rollouts import training_rollouts
 from assets.typed_feedback import typed_feedback
 from pipeline.jobs import JOBS
@@ -24,6 +25,7 @@ ASSETS = (
     knowledge_snapshot,
     evaluation_rollouts,
     analysis_warehouse,
+    loop_report,
 )
 
 

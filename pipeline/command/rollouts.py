@@ -74,6 +74,29 @@ def evaluate(named: str | None, groups: Sequence[str], options: dict[str, Any]) 
     out.print(f"Evaluation worlds were never trained in, and nothing was learnt. {STAND_INS}", soft_wrap=True)
 
 
+def report(page: Path | None, suite: Path) -> None:
+    """Writes the report and says what it says."""
+    settings = Settings()
+    os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
+    from rollouts.exercise import STAND_INS
+    from rollouts.report import NotEvaluatedError, read_arms, report_file
+
+    # Before anything is started: a data home without an evaluation is none that a job should be logged in.
+    with explained(NotEvaluatedError, code=MISUSED):
+        read_arms(settings.home)
+    path = report_file(settings.home) if page is None else page.resolve()
+    from pipeline import launch
+
+    config = {"out": str(path), "suite": str(suite.resolve()) if suite.is_file() else None}
+    with _told(), err.status("writing the report"):
+        result = launch.write_report(settings, config)
+    (made,) = result.asset_materializations_for_node("loop_report")
+    for said in ("verdict", "figures"):
+        out.print(str(made.metadata[said].value), markup=False, soft_wrap=True)
+    out.print(STAND_INS, soft_wrap=True)
+    out.print(str(path), markup=False, soft_wrap=True)
+
+
 def _begin(
     named: str | None, groups: Sequence[str], options: dict[str, Any]
 ) -> tuple[Settings, str, "Suite", dict[str, Any]]:

@@ -1,7 +1,7 @@
 """The report of the closed loop: one page that says whether frozen knowledge helped, and why or why not.
 
-    from rollouts.report import write_report
-    write_report(Path("data"), load_domain("minecraft"))      # data/report/index.html
+from rollouts.report import write_report
+write_report(Path("data"), load_domain("minecraft"))      # data/report/index.html
 """
 
 from rollouts.report.arms import NotEvaluatedError, read_arms

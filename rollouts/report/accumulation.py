@@ -27,9 +27,9 @@ POINTS: Final = pl.Schema(
 
 @dataclass(frozen=True)
 class Accumulation:
-    """`points` (`POINTS`): step 0 is the empty store; overall shares are weighted by tasks and have no interval.
-    `worlds` (task, world and planner seed) of `tasks` tasks are in every point of their group. `left_out`:
-    builds that share no episode with the others in any group."""
+    """`points` (`POINTS`): step 0 is the empty store; overall shares are weighted by tasks and have no
+    interval. `worlds` (task, world and planner seed) of `tasks` tasks are in every point of their group.
+    `left_out`: builds that share no episode with the others in any group."""
 
     points: pl.DataFrame
     worlds: int

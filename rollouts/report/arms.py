@@ -1,9 +1,10 @@
-"""What the report is about: the stored episodes of the empty store and of every frozen snapshot, as one frame.
+"""What the report is about: the stored episodes of the empty store and of every frozen snapshot, as one
+frame.
 
-An arm is `EMPTY` or the name of the build whose snapshot was frozen; the last build is the one that is compared
-with the empty store throughout.
-"""
+An arm is `EMPTY` or the name of the build whose snapshot was frozen; the last build is the one that is
+compared with the empty store throughout."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +17,7 @@ from rollouts.evaluation import EMPTY, FROZEN, NOBODY, evaluation_home
 from rollouts.lineage import TRAINING, episodes_of
 from rollouts.rates import INFRASTRUCTURE_END, PAIRED_BY
 from rollouts.report.levels import ordered
+from warehouse.shards import MANIFEST
 from warehouse.trace_store import trace_store
 
 PLACE: Final = ("arm", "build", "group", "source")
@@ -29,8 +31,8 @@ class NotEvaluatedError(RuntimeError):
 
 @dataclass(frozen=True)
 class Arms:
-    """`episodes`: the columns of the trace contract, and where they are filed (`PLACE`: the arm, and the build,
-    group and source below the evaluation's home). Sorted by arm, group and episode."""
+    """`episodes`: the columns of the trace contract, and where they are filed (`PLACE`: the arm, and the
+    build, group and source below the evaluation's home). Sorted by arm, group and episode."""
 
     home: Path
     episodes: pl.DataFrame
@@ -104,6 +106,19 @@ def read_arms(home: Path) -> Arms:
             f"seeds and configuration): run `mineevolve evaluate --build {arms.last}` again"
         )
     return arms
+
+
+def unfinished(home: Path) -> list[tuple[str, str, str, int]]:
+    """(build, group, source, shards) of evaluation batches that were begun and are no source of the trace
+    store yet: they were stopped, or are played at this moment."""
+    own = evaluation_home(home)
+    store = trace_store(own)
+    whole = {(build, *source) for build in store.builds() for source in store.sources(build)}
+    shards: Counter[tuple[str, str, str]] = Counter()
+    for path in (own / "rollouts").glob(f"*/*/*/*/{MANIFEST}"):
+        build, group, source = path.parts[-5:-2]
+        shards[build, group, source] += 1
+    return [(*place, number) for place, number in sorted(shards.items()) if place not in whole]
 
 
 def _command(home: Path) -> str:

@@ -7,7 +7,7 @@ the empty store, a filled blue one frozen knowledge.
 import re
 from collections.abc import Mapping
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import altair as alt
 import polars as pl
@@ -17,9 +17,12 @@ from markupsafe import Markup, escape
 ARM_NAMES: Final = {"empty": "empty store", "frozen": "frozen knowledge"}
 _COLOURS: Final = {"empty store": "#767676", "frozen knowledge": "#0072b2"}
 _FILLS: Final = {"empty store": "#ffffff", "frozen knowledge": "#0072b2"}
+Chart: TypeAlias = Any
+"""a chart of altair, whose operators are not typed"""
+_ROW: Final = 46
 _INK: Final = "#333333"
 _FONT: Final = "Helvetica, Arial, sans-serif"
-_SHARE_AXIS: Final = {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1], "grid": True}
+_SHARE_AXIS: Final[dict[str, Any]] = {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1], "grid": True}
 
 
 class Charts:
@@ -28,18 +31,19 @@ class Charts:
     def __init__(self) -> None:
         self._numbers = count(1)
 
-    def svg(self, chart: alt.TopLevelMixin, title: str) -> Markup:
+    def svg(self, chart: Chart, title: str) -> Markup:
         """A chart as markup, with `title` for those who do not see it."""
         drawn = vlc.vegalite_to_svg(_configured(chart).to_dict())
         number = next(self._numbers)
         # Every picture counts its clip paths from nought.
         own = re.sub(r'(\bid="|url\(#)', rf"\g<1>chart{number}-", drawn)
         label = f'<svg role="img" aria-label="{escape(title)}" class="chart" '
-        return Markup(own.replace("<svg ", label, 1))  # noqa: S704 - drawn by Vega, which escapes text
+        return Markup(own.replace("<svg ", label, 1))
 
 
-def success_chart(rows: pl.DataFrame) -> alt.TopLevelMixin:
-    """`Compared.row` of groups and averages: shares of both arms with Wilson intervals, and their difference."""
+def success_chart(rows: pl.DataFrame) -> Chart:
+    """`Compared.row` of groups and averages: shares of both arms with Wilson intervals, and their
+    difference."""
     order = rows["name"].to_list()
     arms = pl.concat(
         rows.select(
@@ -52,14 +56,19 @@ def success_chart(rows: pl.DataFrame) -> alt.TopLevelMixin:
         )
         for arm, label in ARM_NAMES.items()
     ).drop_nulls("share")
-    height = {"step": 24}
-    y = alt.Y("name:N", sort=order, title=None, axis=alt.Axis(ticks=False, domain=False))
-    offset = alt.YOffset("arm:N", sort=list(_COLOURS), scale=alt.Scale(paddingOuter=0.3))
+    y = _row(order, alt.Axis(ticks=False, domain=False, labelPadding=8))
+    offset = alt.YOffset("arm:N", sort=list(_COLOURS), scale=alt.Scale(paddingOuter=0.6))
     base = alt.Chart(arms)
     bars = (
         base.transform_filter("isValid(datum.low)")
         .mark_rule(strokeWidth=2, opacity=0.8)
-        .encode(x=alt.X("low:Q", title="episodes that succeeded"), x2="high:Q", y=y, yOffset=offset, color=_colour())
+        .encode(
+            x=alt.X("low:Q", title="episodes that succeeded"),
+            x2="high:Q",
+            y=y,
+            yOffset=offset,
+            color=_colour(),
+        )
     )
     points = base.mark_point(size=64, strokeWidth=2, opacity=1).encode(
         x=alt.X("share:Q", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(**_SHARE_AXIS)),
@@ -68,16 +77,22 @@ def success_chart(rows: pl.DataFrame) -> alt.TopLevelMixin:
         color=_colour(),
         fill=_fill(),
     )
-    shares = (bars + points).properties(width=430, height=height, title="Success, with 95 % Wilson intervals")
+    shares = (bars + points).properties(
+        width=430, height=_ROW * len(order), title="Success, with 95 % Wilson intervals"
+    )
     return alt.hconcat(shares, _differences(rows, order), spacing=24).resolve_scale(color="shared")
 
 
-def _differences(rows: pl.DataFrame, order: list[str]) -> alt.LayerChart:
+def _differences(rows: pl.DataFrame, order: list[str]) -> Chart:
     base = alt.Chart(rows.select("name", "difference", "difference_low", "difference_high"))
-    y = alt.Y("name:N", sort=order, title=None, axis=None)
-    reach = max(0.1, *(abs(value) for value in _known(rows, "difference", "difference_low", "difference_high")))
+    y = _row(order, None)
+    reach = max(
+        0.1, *(abs(value) for value in _known(rows, "difference", "difference_low", "difference_high"))
+    )
     scale = alt.Scale(domain=[-reach, reach], nice=True)
-    nought = alt.Chart(pl.DataFrame({"x": [0.0]})).mark_rule(color="#999999").encode(x=alt.X("x:Q", scale=scale))
+    nought = (
+        alt.Chart(pl.DataFrame({"x": [0.0]})).mark_rule(color="#999999").encode(x=alt.X("x:Q", scale=scale))
+    )
     bars = (
         base.transform_filter("isValid(datum.difference_low)")
         .mark_rule(strokeWidth=2, color=_INK)
@@ -87,17 +102,17 @@ def _differences(rows: pl.DataFrame, order: list[str]) -> alt.LayerChart:
         x=alt.X(
             "difference:Q",
             scale=scale,
-            title="◂ hurts  ·  difference  ·  helps ▸",
-            axis=alt.Axis(format="+.0%", tickCount=5, grid=True),
+            title="◂ hurts · percentage points · helps ▸",
+            axis=alt.Axis(labelExpr="format(100 * datum.value, '+.0f')", tickCount=4, grid=True),
         ),
         y=y,
     )
     return (nought + bars + points).properties(
-        width=280, height={"step": 48}, title="Frozen − empty, 95 % bootstrap"
+        width=300, height=_ROW * len(order), title="Frozen − empty, with 95 % bootstrap intervals"
     )
 
 
-def accumulation_chart(points: pl.DataFrame, groups: tuple[str, ...], overall: str) -> alt.TopLevelMixin:
+def accumulation_chart(points: pl.DataFrame, groups: tuple[str, ...], overall: str) -> Chart:
     """`Accumulation.points`: the overall average first, then each group with its intervals."""
     labelled = points.with_columns(
         after=pl.when(pl.col("step") == 0).then(pl.lit("empty")).otherwise(pl.col("arm"))
@@ -122,23 +137,24 @@ def accumulation_chart(points: pl.DataFrame, groups: tuple[str, ...], overall: s
     return alt.concat(*panels, columns=4, spacing=20)
 
 
-def failure_chart(mix: pl.DataFrame) -> alt.TopLevelMixin:
+def failure_chart(mix: pl.DataFrame) -> Chart:
     """`Failures.mix`: failed attempts by type, both arms."""
     order = mix["failure_type"].to_list()
     bars = pl.concat(
-        mix.select("failure_type", arm=pl.lit(label), attempts=pl.col(arm)) for arm, label in ARM_NAMES.items()
+        mix.select("failure_type", arm=pl.lit(label), attempts=pl.col(arm))
+        for arm, label in ARM_NAMES.items()
     )
     base = alt.Chart(bars).encode(
-        x=alt.X("attempts:Q", title="failed attempts", axis=alt.Axis(tickMinStep=1, format="d")),
+        x=alt.X("attempts:Q", stack=None, title="failed attempts", axis=_whole_numbers()),
         y=alt.Y("failure_type:N", sort=order, title=None, axis=alt.Axis(labelLimit=220)),
         yOffset=alt.YOffset("arm:N", sort=list(_COLOURS)),
     )
-    drawn = base.mark_bar(strokeWidth=1).encode(color=_colour(), fill=_fill())
+    drawn = base.mark_bar().encode(color=_colour())
     numbers = base.mark_text(align="left", dx=4, fontSize=11, color=_INK).encode(text="attempts:Q")
     return (drawn + numbers).properties(width=620, height={"step": 14})
 
 
-def growth_chart(growth: pl.DataFrame) -> alt.TopLevelMixin:
+def growth_chart(growth: pl.DataFrame) -> Chart:
     """`growth`: entries of each build's snapshot, skills and remedies."""
     kinds = {"skills": "#009e73", "remedies": "#cc79a7"}
     bars = pl.concat(
@@ -146,7 +162,7 @@ def growth_chart(growth: pl.DataFrame) -> alt.TopLevelMixin:
         for place, kind in enumerate(kinds)
     ).drop_nulls("entries")
     base = alt.Chart(bars).encode(y=alt.Y("build:O", title="after build"), order="place:Q")
-    x = alt.X("entries:Q", title="active entries", axis=alt.Axis(tickMinStep=1, format="d"))
+    x = alt.X("entries:Q", title="active entries", axis=_whole_numbers())
     scale = alt.Scale(domain=list(kinds), range=list(kinds.values()))
     drawn = base.mark_bar(height={"band": 0.6}).encode(
         x=x, color=alt.Color("kind:N", scale=scale, legend=_legend())
@@ -154,7 +170,7 @@ def growth_chart(growth: pl.DataFrame) -> alt.TopLevelMixin:
     return drawn.properties(width=620, height={"step": 26})
 
 
-def misconceptions_chart(sweep: pl.DataFrame) -> alt.TopLevelMixin:
+def misconceptions_chart(sweep: pl.DataFrame) -> Chart:
     """`misconceptions`: success of both arms by the share of wrong facts, a panel for each group."""
     named = sweep.with_columns(arm=pl.col("arm").replace(ARM_NAMES))
     x = alt.X("misconceptions:Q", title="share of wrong facts", axis=alt.Axis(format="%", tickCount=5))
@@ -164,9 +180,16 @@ def misconceptions_chart(sweep: pl.DataFrame) -> alt.TopLevelMixin:
         y = alt.Y("share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(**_SHARE_AXIS))
         band = base.mark_area(opacity=0.15).encode(x=x, y="low:Q", y2="high:Q", color=_colour())
         line = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=_colour())
-        dots = base.mark_point(size=50, strokeWidth=2, opacity=1).encode(x=x, y=y, color=_colour(), fill=_fill())
+        dots = base.mark_point(size=50, strokeWidth=2, opacity=1).encode(
+            x=x, y=y, color=_colour(), fill=_fill()
+        )
         panels.append((band + line + dots).properties(width=260, height=150, title=group))
     return alt.concat(*panels, columns=3, spacing=20)
+
+
+def _row(order: list[str], axis: alt.Axis | None) -> alt.Y:
+    """A group's row, at the same height in every panel."""
+    return alt.Y("name:N", sort=order, title=None, axis=axis, scale=alt.Scale(type="band", padding=0))
 
 
 def _colour() -> alt.Color:
@@ -185,13 +208,17 @@ def _legend() -> alt.Legend:
     return alt.Legend(title=None, orient="top", symbolSize=70, symbolStrokeWidth=2)
 
 
+def _whole_numbers() -> alt.Axis:
+    return alt.Axis(tickMinStep=1, format="d", tickCount=10)
+
+
 def _known(rows: pl.DataFrame, *columns: str) -> list[float]:
     return [value for column in columns for value in rows[column].drop_nulls()]
 
 
-def _configured(chart: alt.TopLevelMixin) -> Any:
+def _configured(chart: Chart) -> Any:
     return (
-        chart.configure(font=_FONT, background="transparent")  # type: ignore[attr-defined]
+        chart.configure(font=_FONT, background="transparent")
         .configure_view(stroke=None)
         .configure_axis(
             labelFontSize=12,

@@ -25,12 +25,19 @@ SUCCESS: Final = (
     Column("name", "group"),
     Column("tasks", "tasks", "count"),
     *_BOTH,
-    Column("difference", "", "difference", _DIFFERENCE),
+    Column("difference", "mean", "difference", _DIFFERENCE),
     Column("difference_interval", "95 %", "points", _DIFFERENCE),
-    *_DIFFERING,
-    Column("mcnemar_p", "McNemar p", "p"),
-    Column("excluded", "excluded", "count"),
     Column("effect", "verdict", "effect"),
+)
+PAIRS: Final = (
+    Column("name", "group"),
+    Column("pairs", "pairs", "count"),
+    Column("both", "in both arms", "count", "succeeded"),
+    Column("only_frozen", "only with knowledge", "count", "succeeded"),
+    Column("only_empty", "only without", "count", "succeeded"),
+    Column("neither", "in neither", "count", "succeeded"),
+    Column("mcnemar_p", "McNemar p", "p"),
+    Column("excluded", "excluded for the infrastructure", "count"),
 )
 BY_TASK: Final = (
     Column("group", "group"),
@@ -131,7 +138,7 @@ EFFORT: Final = (
     Column("used_most", "most", "count", "used, per episode"),
     Column("allowed", "allowed", "count", "used, per episode"),
     Column("spent", "all spent", "count"),
-    Column("tried_again", "played twice", "count"),
+    Column("tried_again", "environment failed once", "count"),
 )
 GROUPS: Final = (
     Column("group", "group"),
@@ -157,7 +164,7 @@ EVIDENCE: Final = (
     Column("where", "recorded in"),
     Column("attempt", "attempt", "count"),
     Column("ticks", "ticks", "amount"),
-    Column("failure_type", "found", "id"),
+    Column("found", "found", "id"),
     Column("said", "evidence, as recorded"),
 )
 DECISIONS: Final = (

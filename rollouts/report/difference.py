@@ -1,9 +1,8 @@
 """An interval for the difference between two arms on the same seeds: tasks and planner seeds, resampled.
 
-Pairs of one task, or of one planner seed, resemble one another, so pairs are not what is drawn anew: tasks are
-(within their group) and planner seeds are, crossed, and every pair of a drawn task with a drawn seed counts.
-`scipy.stats.bootstrap` knows no crossed factors.
-"""
+Pairs of one task, or of one planner seed, resemble one another, so pairs are not what is drawn anew: tasks
+are (within their group) and planner seeds are, crossed, and every pair of a drawn task with a drawn seed
+counts. `scipy.stats.bootstrap` knows no crossed factors."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -28,8 +27,8 @@ class Interval(NamedTuple):
 
 def interval_of_difference(pairs: pl.DataFrame, tasks: Mapping[str, int]) -> Interval | None:
     """The 95 % interval of the mean of frozen − empty over `pairs` (columns group, task_id, planner_seed,
-    frozen, empty), the mean over groups weighted by `tasks`. With one planner seed tasks alone are drawn; None
-    where a group has a single task as well, or no pair at all."""
+    frozen, empty), the mean over groups weighted by `tasks`. With one planner seed tasks alone are drawn;
+    None where a group has a single task as well, or no pair at all."""
     rng = np.random.default_rng(_SEED)
     own = pairs.filter(pl.col("group").is_in(list(tasks)))
     seeds = own["planner_seed"].unique().sort()

@@ -30,8 +30,9 @@ class Attempts:
 
 @dataclass(frozen=True)
 class Failures:
-    """Of the episodes of counted pairs. `mix`: (failure_type, empty, frozen, empty_share, frozen_share), shares
-    of the arm's failed attempts; most frequent first. `ends`: (end_reason, empty, frozen), episodes."""
+    """Of the episodes of counted pairs. `mix`: (failure_type, empty, frozen, empty_share, frozen_share),
+    shares of the arm's failed attempts; most frequent first. `ends`: (end_reason, empty, frozen),
+    episodes."""
 
     empty: Attempts
     frozen: Attempts
@@ -59,9 +60,7 @@ def failures(arms: Arms, judged: pl.DataFrame) -> Failures:
     )
     return Failures(
         **{side: _attempts(attempts) for side, attempts in of_side.items()},
-        mix=mix.with_columns(
-            pl.col(f"{side}_share").fill_nan(None) for side in SIDES
-        ).sort(
+        mix=mix.with_columns(pl.col(f"{side}_share").fill_nan(None) for side in SIDES).sort(
             pl.col("empty") + pl.col("frozen"),
             pl.col("failure_type").replace_strict(order, default=len(order)),
             descending=[True, False],
@@ -106,5 +105,3 @@ def _attempts(rows: pl.DataFrame) -> Attempts:
 def _share(flags: pl.Series) -> Rate:
     known = flags.drop_nulls()
     return Rate(int(known.sum()), len(known))
-
-

@@ -18,8 +18,8 @@ GROUP BY ALL ORDER BY ALL
 
 
 def growth(home: Path, counter: TokenCounter) -> pl.DataFrame:
-    """The view `knowledge_growth`, with `skills`, `remedies` and `tokens` of each build's snapshot: the tokens
-    of all its entries' blocks together (unknown, null, where the snapshot is gone)."""
+    """The view `knowledge_growth`, with `skills`, `remedies` and `tokens` of each build's snapshot: the
+    tokens of all its entries' blocks together (unknown, null, where the snapshot is gone)."""
     cost = EntryCost(counter)
     grown = query(home, "FROM knowledge_growth")
     rows = []

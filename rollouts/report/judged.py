@@ -1,8 +1,8 @@
 """Monitor's feedback on evaluation episodes.
 
 Evaluation is never learnt from, so nobody asks for its feedback while it is played; a report does. It is
-judged once and kept below the evaluation's own home, `evaluation/feedback/`, where no fold and no Inducer looks.
-"""
+judged once and kept below the evaluation's own home, `evaluation/feedback/`, where no fold and no Inducer
+looks."""
 
 from functools import cache
 from importlib.resources import files

@@ -19,4 +19,9 @@ def levels() -> dict[str, str]:
 def ordered(groups: Iterable[str]) -> tuple[str, ...]:
     """Groups in the suite's order; those that it does not have follow by name."""
     known = list(levels())
-    return tuple(sorted(set(groups), key=lambda group: (group not in known, known.index(group) if group in known else 0, group)))
+    return tuple(
+        sorted(
+            set(groups),
+            key=lambda group: (group not in known, known.index(group) if group in known else 0, group),
+        )
+    )

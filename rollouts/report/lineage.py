@@ -24,7 +24,9 @@ SELECT DISTINCT entry_id, decided_in, decision_id, candidate_id, engine
 FROM knowledge_lineage WHERE list_contains($1, entry_id) AND decision_id IS NOT NULL
 ORDER BY entry_id, decided_in, decision_id
 """
-_NOW: Final = "SELECT entry_id, status, version FROM knowledge WHERE list_contains($1, entry_id) ORDER BY entry_id"
+_NOW: Final = (
+    "SELECT entry_id, status, version FROM knowledge WHERE list_contains($1, entry_id) ORDER BY entry_id"
+)
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ class Lineage:
 
 
 def lineages(home: Path, entries: Mapping[str, Entry], shown: Iterable[str]) -> list[Lineage]:
-    """The lineage of the shown entries, in their order. `NotPublishedError` where no warehouse is published."""
+    """The lineage of the shown entries, in their order. `NotPublishedError` where no warehouse is
+    published."""
     ids = [entry_id for entry_id in shown if entry_id in entries]
     evidence, decisions, now = (query(home, sql, [ids]) for sql in (_EVIDENCE, _DECISIONS, _NOW))
     standing = {entry_id: (status, version) for entry_id, status, version in now.iter_rows()}

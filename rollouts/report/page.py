@@ -16,7 +16,7 @@ from prompts.tokens import TokenCounter
 from rollouts.exercise import STAND_INS
 from rollouts.report import columns as c
 from rollouts.report.accumulation import Accumulation, accumulation
-from rollouts.report.arms import Arms
+from rollouts.report.arms import Arms, unfinished
 from rollouts.report.charts import (
     Charts,
     accumulation_chart,
@@ -32,13 +32,14 @@ from rollouts.report.judged import judged_attempts
 from rollouts.report.lineage import Lineage, lineages
 from rollouts.report.parameters import Parameters, parameters
 from rollouts.report.study import misconceptions
-from rollouts.report.success import OVERALL, Success, by_column, by_planner_seed, success
+from rollouts.report.success import OVERALL, Success, by_planner_seed, by_task, success
 from rollouts.report.tables import interval, percent, table
 from rollouts.report.usefulness import Usefulness, usefulness
 from rollouts.report.verdict import Verdict, verdict
 from warehouse.domains import Domain
 from warehouse.snapshots import published_snapshot
 from warehouse.tasks import Suite
+from warehouse.vocabulary import NO_FAILURE
 
 TEMPLATE: Final = "report.html.j2"
 
@@ -67,8 +68,8 @@ class Findings:
 def findings(arms: Arms, domain: Domain, counter: TokenCounter, suite: Suite | None = None) -> Findings:
     """Computes them from a data home. Attempts that Monitor has not judged yet are judged, and that is kept.
 
-    `NotPublishedError` where the home has no analysis.duckdb, `DamagedShardError` for a file that is not whole.
-    """
+    `NotPublishedError` where the home has no analysis.duckdb, `DamagedShardError` for a file that is not
+    whole."""
     home = arms.home
     judged = judged_attempts(arms, domain)
     of_groups = success(arms)
@@ -78,7 +79,7 @@ def findings(arms: Arms, domain: Domain, counter: TokenCounter, suite: Suite | N
         arms=arms,
         success=of_groups,
         verdict=verdict(arms, of_groups, failed, used),
-        by_task=by_column(arms, ["group", "task_id", "goal"]),
+        by_task=by_task(arms),
         by_seed=by_planner_seed(arms, {group.name: group.tasks for group in of_groups.groups}),
         accumulation=accumulation(arms),
         failures=failed,
@@ -95,11 +96,15 @@ def findings(arms: Arms, domain: Domain, counter: TokenCounter, suite: Suite | N
 
 def rendered(found: Findings) -> str:
     """The page. The same findings give the same text."""
-    return _environment().get_template(TEMPLATE).render(
-        found=found,
-        stand_ins=STAND_INS,
-        charts=_charts(found),
-        tables=_tables(found),
+    return (
+        _environment()
+        .get_template(TEMPLATE)
+        .render(
+            found=found,
+            stand_ins=STAND_INS,
+            charts=_charts(found),
+            tables=_tables(found),
+        )
     )
 
 
@@ -109,13 +114,20 @@ def _warnings(arms: Arms) -> list[str]:
     frozen = arms.of(arms.last)
     snapshots = frozen["snapshot_id"].drop_nulls().unique().sort().to_list()
     if len(snapshots) > 1:
-        said.append(f"The groups of build {arms.last} were played with different snapshots: {', '.join(snapshots)}.")
+        said.append(
+            f"The groups of build {arms.last} were played with different snapshots: {', '.join(snapshots)}."
+        )
     now = published_snapshot(arms.home, arms.last)
     if now not in snapshots:
         said.append(
-            f"Build {arms.last} was evaluated with snapshot {snapshots[-1]} and publishes {now or 'none'} now: "
-            f"run `mineevolve evaluate --build {arms.last}` to compare that one."
+            f"Build {arms.last} was evaluated with snapshot {snapshots[-1]} and publishes {now or 'none'} "
+            f"now: run `mineevolve evaluate --build {arms.last}` to compare that one."
         )
+    said += [
+        f"{shards} shards of {build}, {group}, {source} are played and the rest is not: they are left out "
+        "until the same `mineevolve evaluate` is run to its end."
+        for build, group, source, shards in unfinished(arms.home)
+    ]
     alone = frozen.height - arms.pairs.height
     if alone:
         said.append(
@@ -130,9 +142,7 @@ def _warnings(arms: Arms) -> list[str]:
 def _charts(found: Findings) -> dict[str, Markup]:
     charts = Charts()
     rows = pl.DataFrame([each.row() for each in found.success.all], infer_schema_length=None)
-    drawn = {
-        "success": charts.svg(success_chart(rows), "Success by group, empty store and frozen knowledge")
-    }
+    drawn = {"success": charts.svg(success_chart(rows), "Success by group, empty store and frozen knowledge")}
     points = found.accumulation.points
     if points.height:
         names = tuple(dict.fromkeys(points.filter(pl.col("name") != OVERALL)["name"]))
@@ -155,6 +165,7 @@ def _tables(found: Findings) -> dict[str, Markup]:
     used = found.usefulness
     drawn = {
         "success": table(_with_intervals(rows), c.SUCCESS, "success", rows["is_average"]),
+        "pairs": table(rows, c.PAIRS, "pairs", rows["is_average"]),
         "by_task": table(_with_intervals(found.by_task), c.BY_TASK, "by-task"),
         "by_seed": table(_with_intervals(found.by_seed), c.BY_SEED, "by-seed"),
         "accumulation": table(
@@ -165,7 +176,7 @@ def _tables(found: Findings) -> dict[str, Markup]:
         "mix": table(found.failures.mix, c.MIX, "mix"),
         "ends": table(found.failures.ends, c.ENDS, "ends"),
         "stagnation": table(_stagnation(found.failures), c.STAGNATION, "stagnation"),
-        "growth": table(found.growth, c.GROWTH, "growth"),
+        "growth": table(found.growth.with_columns(pl.col("snapshot_id").str.head(12)), c.GROWTH, "growth"),
         "rejections": table(found.rejections, c.REJECTIONS, "rejections"),
         "useful": table(used.useful, c.USED, "useful"),
         "harmful": table(used.harmful, c.USED, "harmful"),
@@ -234,11 +245,11 @@ def _parameters(files: list[Parameters]) -> pl.DataFrame:
 
 
 def _evidence(lineage: Lineage) -> pl.DataFrame:
+    found = pl.col("failure_type").cast(pl.String)
     return lineage.evidence.with_columns(
+        found=pl.when(found == NO_FAILURE).then(pl.lit("success")).otherwise(found),
         ticks=pl.format("{} – {}", pl.col("start_tick"), pl.col("end_tick")),
-        where=pl.concat_str(
-            pl.lit("build "), "build", pl.lit(", "), "source", ignore_nulls=True
-        ),
+        where=pl.concat_str(pl.lit("build "), "build", pl.lit(", "), "source", ignore_nulls=True),
         said=pl.col("evidence_text").str.slice(0, 160),
     )
 

@@ -1,9 +1,8 @@
 """The figures that world and stand-in were given, and how often they changed since the first evaluation.
 
-`rollouts/parameters.toml` is the record: for each file the hashes that it has had, oldest first, each with the
-reason for the change. It is committed with the change, so the count needs no version control on the machine
-that prints it; a test holds each file to the last hash of its list.
-"""
+`rollouts/parameters.toml` is the record: for each file the hashes that it has had, oldest first, each with
+the reason for the change. It is committed with the change, so the count needs no version control on the
+machine that prints it; a test holds each file to the last hash of its list."""
 
 import tomllib
 from dataclasses import dataclass

@@ -1,10 +1,11 @@
-"""Success with and without frozen knowledge: rates, pairs, averages weighted by tasks, and a verdict in words.
+"""Success with and without frozen knowledge: rates, pairs, averages weighted by tasks, and a verdict in
+words.
 
 Every figure is of pairs: the same task, world, planner seed and configuration, once with the empty store and
 once with the last snapshot. A pair that the infrastructure ended on one side is in neither.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -26,9 +27,9 @@ Effect = Literal["helped", "hurt", "no difference shown"]
 
 @dataclass(frozen=True)
 class Compared:
-    """Both arms on a set of pairs. `empty` and `frozen` are shares of success: of the pairs in one group, and
-    the mean over groups weighted by their tasks in several. `interval` is of `difference`, None where there is
-    nothing to resample."""
+    """Both arms on a set of pairs. `empty` and `frozen` are shares of success: of the pairs in one group,
+    and the mean over groups weighted by their tasks in several. `interval` is of `difference`, None where
+    there is nothing to resample."""
 
     name: str
     tasks: int
@@ -50,9 +51,9 @@ class Compared:
 
     @property
     def effect(self) -> Effect:
-        """What these pairs show. A difference counts as shown when the exact test and the interval agree: the
-        test takes pairs for independent, which those of one task are not, and the interval is too narrow where
-        there are few tasks."""
+        """What these pairs show. A difference counts as shown when the exact test and the interval agree:
+        the test takes pairs for independent, which those of one task are not, and the interval is too
+        narrow where there are few tasks."""
         if self.interval is None or self.difference is None or self.pairs.p >= ALPHA:
             return "no difference shown"
         if self.interval.low > 0 and self.pairs.only_frozen > self.pairs.only_empty:
@@ -64,8 +65,10 @@ class Compared:
     def row(self) -> dict[str, object]:
         """As columns of a table."""
         low, high = self.interval or (None, None)
-        own = {"name": self.name, "tasks": self.tasks, **self.pairs.row()}
+        own: dict[str, object] = {"name": self.name, "tasks": self.tasks, **self.pairs.row()}
         return own | {
+            "both": self.pairs.both,
+            "neither": self.pairs.neither,
             "empty": self.empty,
             "frozen": self.frozen,
             "difference": self.difference,
@@ -109,22 +112,26 @@ def success(arms: Arms) -> Success:
     return Success(tuple(known), tuple(averages))
 
 
-def by_column(arms: Arms, columns: Sequence[str]) -> pl.DataFrame:
-    """The pairs cut by these columns of `Arms.pairs`: one row each with k, n, intervals and pairs that differ,
-    sorted by them."""
+def by_task(arms: Arms) -> pl.DataFrame:
+    """One row per task, groups in the suite's order: group, task_id, goal, k and n of both arms, intervals,
+    pairs that differ."""
+    own = ["group", "task_id", "goal"]
     rows = [
-        {**dict(zip(columns, key, strict=True)), **paired_in(pairs).row()}
-        for key, pairs in arms.pairs.group_by(columns, maintain_order=True)
+        {**dict(zip(own, key, strict=True)), **paired_in(pairs).row()}
+        for key, pairs in arms.pairs.group_by(own, maintain_order=True)
     ]
-    return pl.DataFrame(rows, infer_schema_length=None).sort(columns)
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    return frame.sort(pl.col("group").cast(pl.Enum(arms.groups)), "task_id")
 
 
-def by_planner_seed(arms: Arms, tasks: dict[str, int]) -> pl.DataFrame:
+def by_planner_seed(arms: Arms, tasks: Mapping[str, int]) -> pl.DataFrame:
     """(planner_seed, pairs, empty, frozen, difference, only_frozen, only_empty): shares weighted by the tasks
     of the groups, as the overall average's are."""
     rows = []
     for (seed,), pairs in arms.pairs.group_by(["planner_seed"], maintain_order=True):
-        parts = {str(group): paired_in(own) for (group,), own in pairs.group_by(["group"], maintain_order=True)}
+        parts = {
+            str(group): paired_in(own) for (group,), own in pairs.group_by(["group"], maintain_order=True)
+        }
         all_of = together(parts.values())
         empty, frozen = (
             weighted((getattr(part, side).share, tasks[group]) for group, part in parts.items())
@@ -146,7 +153,8 @@ def paired_in(pairs: pl.DataFrame) -> Paired:
         only_empty=(~frozen & empty).sum(),
         neither=(~frozen & ~empty).sum(),
     ).row(0)
-    return Paired(*map(int, cells), excluded=pairs.height - whole.height)
+    both, only_frozen, only_empty, neither = map(int, cells)
+    return Paired(both, only_frozen, only_empty, neither, pairs.height - whole.height)
 
 
 def _of_group(arms: Arms, group: str) -> Compared:

@@ -35,7 +35,9 @@ class Column(NamedTuple):
     under: str = ""
 
 
-def table(frame: pl.DataFrame, columns: Sequence[Column], name: str, strong: pl.Series | None = None) -> Markup:
+def table(
+    frame: pl.DataFrame, columns: Sequence[Column], name: str, strong: pl.Series | None = None
+) -> Markup:
     """The frame's rows as a table; `name` is not used twice on a page. `strong` marks rows of importance.
 
     An interval's cell is a struct of low and high, shares both.
@@ -57,7 +59,7 @@ def table(frame: pl.DataFrame, columns: Sequence[Column], name: str, strong: pl.
     html = shown.as_raw_html()
     # The library puts its style sheet, 8 KB, before each table.
     end = "</table>"
-    return Markup(html[html.index("<table") : html.rindex(end) + len(end)])  # noqa: S704 - escaped by GT
+    return Markup(html[html.index("<table") : html.rindex(end) + len(end)])
 
 
 def interval(low: str, high: str, name: str) -> pl.Expr:
@@ -73,7 +75,10 @@ def percent(share: float | None) -> str:
 
 def points(difference: float | None) -> str:
     """A difference of shares, in percentage points."""
-    return MISSING if difference is None else f"{100 * difference:+.0f}"
+    if difference is None:
+        return MISSING
+    rounded = round(100 * difference)
+    return f"{rounded:+d}".replace("-", "−") if rounded else "0"
 
 
 def _cell(kind: Kind) -> Callable[[Any], str]:

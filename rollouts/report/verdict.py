@@ -45,8 +45,8 @@ def _figures(arms: Arms, compared: Compared) -> str:
     weighted = ", weighted by tasks" if compared.is_average else ""
     pairs = compared.pairs
     return (
-        f"With the snapshot of build {arms.last}, {percent(compared.frozen)} of the episodes succeed; with the "
-        f"empty store, in the same worlds, {percent(compared.empty)}{weighted}. That is "
+        f"With the snapshot of build {arms.last}, {percent(compared.frozen)} of the episodes succeed; with "
+        f"the empty store, in the same worlds, {percent(compared.empty)}{weighted}. That is "
         f"{points(compared.difference)} percentage points{_interval(compared)}. Of {pairs.n} pairs, "
         f"{pairs.only_frozen} succeed only with knowledge and {pairs.only_empty} only without it "
         f"(exact McNemar p = {pairs.p:.3f}, descriptive). {_why_not(compared)}"
@@ -66,11 +66,12 @@ def _why_not(compared: Compared) -> str:
         return ""
     if compared.differing < LEAST_PAIRS:
         return (
-            f"Only {compared.differing} pairs differ: with fewer than {LEAST_PAIRS} no difference can be told "
-            "from chance, however it falls. More worlds per task or more planner seeds would say more."
+            f"Only {compared.differing} pairs differ: with fewer than {LEAST_PAIRS} no difference can be "
+            "told from chance, however it falls. More worlds per task or more planner seeds would say more."
         )
     if compared.pairs.p >= ALPHA:
-        return f"The pairs that differ fall to both sides too evenly (p is not below {ALPHA})."
+        more, fewer = sorted((compared.pairs.only_frozen, compared.pairs.only_empty), reverse=True)
+        return f"{more} to {fewer} is not uneven enough to rule out chance (p is not below {ALPHA})."
     return "The bootstrap interval covers zero: a few tasks or planner seeds make the difference."
 
 
@@ -99,8 +100,8 @@ def _reasons(arms: Arms, overall: Compared, failures: Failures, usefulness: Usef
         )
     else:
         reasons.append(
-            f"{used.height} of the snapshot's {entries} entries were used at all; {usefulness.episodes_with} of "
-            f"{episodes} episodes had an attempt that was planned with one."
+            f"{used.height} of the snapshot's {entries} entries were used at all; "
+            f"{usefulness.episodes_with} of {episodes} episodes had an attempt that was planned with one."
         )
     gone, more = _changes(failures.mix)
     reasons.append(

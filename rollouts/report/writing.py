@@ -5,6 +5,7 @@ from pathlib import Path
 from prompts.tokens import PieceCounter, TokenCounter
 from rollouts.report.arms import read_arms
 from rollouts.report.page import findings, rendered
+from rollouts.report.verdict import Verdict
 from warehouse.domains import Domain
 from warehouse.shards import write_bytes
 from warehouse.tasks import Suite
@@ -21,13 +22,13 @@ def write_report(
     suite: Suite | None = None,
     out: Path | None = None,
     counter: TokenCounter | None = None,
-) -> Path:
-    """Writes the report of a data home to `out`, all of it or nothing; its path.
+) -> Verdict:
+    """Writes the report of a data home to `out` (`report_file` by default), all of it or nothing; what it
+    says.
 
-    `suite` lets the page say which of its tasks were played and whether horizons were shortened. The same data
-    gives the same bytes. `NotEvaluatedError` and `NotPublishedError` name the command that is missing.
+    `suite` lets the page say which of its tasks were played and whether horizons were shortened. The same
+    data gives the same bytes. `NotEvaluatedError` and `NotPublishedError` name the command that is missing.
     """
     found = findings(read_arms(home), domain, counter or PieceCounter(), suite)
-    path = out or report_file(home)
-    write_bytes(path, rendered(found).encode())
-    return path
+    write_bytes(out or report_file(home), rendered(found).encode())
+    return found.verdict
