@@ -31,8 +31,9 @@ class ReportConfig(dg.Config):
     code_version="1",
     owners=["team:mineevolve"],
     description="report/index.html, one self-contained page: whether frozen knowledge helped, by group, "
-    "snapshot and planner seed; what attempts fail of before and after; how the store grew; which entries were "
-    "useful or harmful, with their lineage. Judges evaluation episodes with Monitor and keeps that beside them.",
+    "snapshot and planner seed; what attempts fail of before and after; how the store grew; which entries "
+    "were useful or harmful, with their lineage. Monitor judges the evaluation's episodes for it, and what it "
+    "found is kept beside them.",
 )
 def loop_report(
     context: dg.AssetExecutionContext, config: ReportConfig, home: DataHome
