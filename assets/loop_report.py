@@ -11,14 +11,16 @@ from assets.evaluation_rollouts import evaluation_rollouts
 from assets.resources import DataHome
 from rollouts.exercise import STAND_INS
 from rollouts.report import report_file, write_report
-from warehouse.tasks import load_suite
+from warehouse.suites import DEFAULT_SUITE, find_suite
 
 
 class ReportConfig(dg.Config):
     """Where the page goes, and the suite that says what was not played."""
 
     out: str | None = Field(default=None, description="the page's file; none: report/index.html")
-    suite: str | None = Field(default=None, description="the task suite's file; none: not told")
+    suite: str = Field(
+        default=DEFAULT_SUITE, description="a suite that ships with the domain, or a JSON file"
+    )
 
 
 @dg.asset(
@@ -32,15 +34,15 @@ class ReportConfig(dg.Config):
     owners=["team:mineevolve"],
     description="report/index.html, one self-contained page: whether frozen knowledge helped, by group, "
     "snapshot and planner seed; what attempts fail of before and after; how the store grew; which entries "
-    "were useful or harmful, with their lineage. Monitor judges the evaluation's episodes for it, and what it "
-    "found is kept beside them.",
+    "were useful or harmful, with their lineage. Monitor judges the evaluation's episodes for it, and what "
+    "it found is kept beside them.",
 )
 def loop_report(
     context: dg.AssetExecutionContext, config: ReportConfig, home: DataHome
 ) -> dg.MaterializeResult[Any]:
     domain = home.domain
     path = Path(config.out) if config.out else report_file(home.root)
-    suite = load_suite(Path(config.suite), domain) if config.suite else None
+    suite = find_suite(config.suite, domain)
     verdict = write_report(home.root, domain, suite, path)
     return dg.MaterializeResult(
         metadata={

@@ -101,6 +101,7 @@ def _play(
         for stretch in stretches
     ]
 
+
 def write_report(settings: Settings, config: Mapping[str, Any]) -> dg.ExecuteInProcessResult:
     """Writes the report of everything that was evaluated; `config` is ReportConfig."""
     return _launch(settings, "write_report", ops={"loop_report": {"config": dict(config)}})

@@ -210,9 +210,7 @@ def report(
         Path | None,
         typer.Option(help="where to write the page (default: report/index.html in the data home)"),
     ] = None,
-    suite: Annotated[
-        Path, typer.Option(help="the suite's JSON file, to tell what was not played; it may be absent")
-    ] = SUITE,
+    suite: SuiteName = DEFAULT_SUITE,
 ) -> None:
     """Say whether frozen knowledge helped, and why or why not: one page to open in a browser.
 

@@ -5,7 +5,7 @@ An arm is `EMPTY` or the name of the build whose snapshot was frozen; the last b
 compared with the empty store throughout."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,11 +16,11 @@ import polars as pl
 from rollouts.evaluation import EMPTY, FROZEN, NOBODY, evaluation_home
 from rollouts.lineage import TRAINING, episodes_of
 from rollouts.rates import INFRASTRUCTURE_END, PAIRED_BY
-from rollouts.report.levels import ordered
 from warehouse.shards import MANIFEST
+from warehouse.tasks import Suite
 from warehouse.trace_store import trace_store
 
-PLACE: Final = ("arm", "build", "group", "source")
+PLACE: Final = ("arm", "build", "group", "filed_as")
 BROKEN: Final = pl.col("end_reason").cast(pl.String) == INFRASTRUCTURE_END
 """Ended by the infrastructure: the episode says nothing of the agent."""
 
@@ -35,6 +35,7 @@ class Arms:
     build, group and source below the evaluation's home). Sorted by arm, group and episode."""
 
     home: Path
+    suite: Suite
     episodes: pl.DataFrame
 
     @cached_property
@@ -50,7 +51,7 @@ class Arms:
     @cached_property
     def groups(self) -> tuple[str, ...]:
         """The groups that were played with the last snapshot, in the suite's order."""
-        return ordered(self.of(self.last)["group"].unique().to_list())
+        return in_order(self.suite, self.of(self.last)["group"])
 
     def of(self, arm: str) -> pl.DataFrame:
         """An arm's episodes."""
@@ -59,13 +60,10 @@ class Arms:
     @cached_property
     def pairs(self) -> pl.DataFrame:
         """The last snapshot's episodes that have a counterpart with the empty store, one row each: `group`,
-        what they have in common (`PAIRED_BY`), `goal`, `frozen` and `empty` (success), `episode_id` and
+        what they have in common (`PAIRED_BY`), `goal`, `success` and `success_empty`, `episode_id` and
         `episode_id_empty`, and `broken` where the infrastructure ended one of the two."""
         own = ["group", *PAIRED_BY, "goal", "success", "episode_id", "broken"]
-        frozen, empty = (
-            self.of(arm).with_columns(broken=BROKEN).select(own).rename({"success": side})
-            for arm, side in ((self.last, "frozen"), (EMPTY, "empty"))
-        )
+        frozen, empty = (self.of(arm).with_columns(broken=BROKEN).select(own) for arm in (self.last, EMPTY))
         return (
             frozen.join(empty.drop("goal"), on=["group", *PAIRED_BY], suffix="_empty")
             .with_columns(broken=pl.col("broken") | pl.col("broken_empty"))
@@ -83,14 +81,20 @@ class Arms:
         yield from self.episodes.select(PLACE).unique().sort(PLACE).iter_rows()
 
 
-def read_arms(home: Path) -> Arms:
+def in_order(suite: Suite, groups: Iterable[str]) -> tuple[str, ...]:
+    """Groups, each once, in the suite's order; those that it does not have follow by name."""
+    held = set(groups)
+    return (*(group for group in suite.groups if group in held), *sorted(held - set(suite.groups)))
+
+
+def read_arms(home: Path, suite: Suite) -> Arms:
     """The evaluation's episodes. `NotEvaluatedError` where there are none of a frozen snapshot, or none that
     the empty store played as well."""
     own = evaluation_home(home)
     store = trace_store(own)
     frames = [
         episodes_of(own, build, group, source).with_columns(
-            arm=pl.lit(EMPTY if build == NOBODY else build), group=pl.lit(group), source=pl.lit(source)
+            arm=pl.lit(EMPTY if build == NOBODY else build), group=pl.lit(group), filed_as=pl.lit(source)
         )
         for build in store.builds()
         for group, source in store.sources(build)
@@ -98,8 +102,8 @@ def read_arms(home: Path) -> Arms:
     ]
     held = [frame for frame in frames if frame.height]
     if {frame["arm"][0] == EMPTY for frame in held} != {True, False}:
-        raise NotEvaluatedError(f"no evaluation to report: run `{_command(home)}` first")
-    arms = Arms(home, pl.concat(held, how="vertical_relaxed").sort("arm", "group", "episode_id"))
+        raise NotEvaluatedError(f"no evaluation to report: run `{_command(home, suite)}` first")
+    arms = Arms(home, suite, pl.concat(held, how="vertical_relaxed").sort("arm", "group", "episode_id"))
     if arms.pairs.is_empty():
         raise NotEvaluatedError(
             f"the snapshot of build {arms.last} and the empty store were not played in the same way (tasks, "
@@ -121,7 +125,7 @@ def unfinished(home: Path) -> list[tuple[str, str, str, int]]:
     return [(*place, number) for place, number in sorted(shards.items()) if place not in whole]
 
 
-def _command(home: Path) -> str:
+def _command(home: Path, suite: Suite) -> str:
     """What would make an evaluation of what there is."""
     store = trace_store(home)
     played = {
@@ -131,5 +135,5 @@ def _command(home: Path) -> str:
     trained = [build for build, groups in played.items() if groups]
     if not trained:
         return "mineevolve train --build 0001` and `mineevolve evaluate --build 0001"
-    groups = (f"--group {group}" for group in ordered(played[trained[-1]]))
+    groups = (f"--group {group}" for group in in_order(suite, played[trained[-1]]))
     return " ".join([f"mineevolve evaluate --build {trained[-1]}", *groups])

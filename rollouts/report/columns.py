@@ -130,6 +130,7 @@ EFFORT: Final = (
     Column("arm", "arm"),
     Column("episodes", "played", "count", "episodes"),
     Column("planned", "planned", "count", "episodes"),
+    Column("recorded", "with a record", "count", "episodes"),
     Column("plans", "plans", "count", "model calls"),
     Column("repairs", "repairs", "count", "model calls"),
     Column("retries", "retries", "count", "model calls"),

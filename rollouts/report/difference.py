@@ -27,8 +27,8 @@ class Interval(NamedTuple):
 
 def interval_of_difference(pairs: pl.DataFrame, tasks: Mapping[str, int]) -> Interval | None:
     """The 95 % interval of the mean of frozen − empty over `pairs` (columns group, task_id, planner_seed,
-    frozen, empty), the mean over groups weighted by `tasks`. With one planner seed tasks alone are drawn;
-    None where a group has a single task as well, or no pair at all."""
+    success, success_empty), the mean over groups weighted by `tasks`. With one planner seed tasks alone are
+    drawn; None where a group has a single task as well, or no pair at all."""
     rng = np.random.default_rng(_SEED)
     own = pairs.filter(pl.col("group").is_in(list(tasks)))
     seeds = own["planner_seed"].unique().sort()
@@ -63,7 +63,7 @@ def interval_of_difference(pairs: pl.DataFrame, tasks: Mapping[str, int]) -> Int
 def _grid(pairs: pl.DataFrame, seeds: pl.Series) -> tuple[np.ndarray, np.ndarray]:
     """Sums of frozen − empty and numbers of pairs, tasks × planner seeds."""
     cells = pairs.group_by("task_id", "planner_seed").agg(
-        total=(pl.col("frozen").cast(pl.Int64) - pl.col("empty").cast(pl.Int64)).sum(),
+        total=(pl.col("success").cast(pl.Int64) - pl.col("success_empty").cast(pl.Int64)).sum(),
         pairs=pl.len().cast(pl.Int64),
     )
     whole = (

@@ -1,113 +1,110 @@
 """What both arms were given and what they used: model calls, seeds, worlds, ticks, episodes."""
 
 from dataclasses import dataclass
+from typing import Final
 
 import polars as pl
 
 from rollouts.evaluation import EMPTY, evaluation_home
 from rollouts.recorder import kept_beside
 from rollouts.report.arms import Arms
-from warehouse.tasks import Suite
 
-CALLS = ("plans", "repairs", "retries", "diagnoses", "used")
+CALLS: Final = ("plans", "repairs", "retries", "diagnoses", "used")
 
 
 @dataclass(frozen=True)
 class Effort:
-    """`arms`: (arm, episodes, planned, plans, repairs, retries, diagnoses, used, used_mean, used_most,
-    allowed, spent: episodes without a call left, tried_again: episodes whose environment failed once).
-    `groups`: (group, tasks, suite_tasks, worlds, planner_seeds, episodes, planned, horizon_low,
-    horizon_high, capped: tasks whose horizon is below the suite's); what only a suite's file can say is
-    null without one."""
+    """`arms`, of the empty store and of the last snapshot: episodes played and `planned`; how many have their
+    calls `recorded`, and of those the calls by kind, `used_mean` and `used_most` per episode of so many
+    `allowed`, episodes that have `spent` all, and `tried_again`, whose environment failed once.
+
+    `groups`: tasks played and in the suite, worlds per task, planner seeds, episodes played and planned per
+    arm, the shortest and the longest horizon in ticks, and how many tasks were `capped` below the suite's.
+    """
 
     arms: pl.DataFrame
     groups: pl.DataFrame
     planner_seeds: tuple[int, ...]
     configurations: tuple[str, ...]
-    suite_tasks: int | None
+    suite_tasks: int
 
     @property
     def scope(self) -> str:
         """What was played, in a sentence."""
-        tasks = int(self.groups["tasks"].sum())
-        of_suite = "" if self.suite_tasks is None else f" of the suite’s {self.suite_tasks}"
-        worlds = int(self.groups["worlds"].max())  # type: ignore[arg-type]
+        played, worlds = self.groups["tasks"].sum(), self.groups["worlds"].max()
         return (
-            f"Played: {tasks}{of_suite} tasks ({', '.join(self.groups['group'])}), "
+            f"Played: {played} of the suite’s {self.suite_tasks} tasks ({', '.join(self.groups['group'])}), "
             f"{_number(worlds, 'world')} for each, {_number(len(self.planner_seeds), 'planner seed')}."
         )
 
 
-def effort(arms: Arms, suite: Suite | None = None) -> Effort:
-    """Of the last snapshot's episodes and of the empty store's on the same tasks, counted or not. `planned`
-    is the full grid of an arm: every task with every world of it and every planner seed."""
+def effort(arms: Arms) -> Effort:
+    """Of the last snapshot's episodes and of the empty store's on the same seeds, counted or not. `planned`
+    is the full grid: every task in as many worlds as any of its group has, by every planner seed."""
     last = arms.of(arms.last)
-    empty = arms.of(EMPTY).join(
-        arms.pairs.select("episode_id_empty"), left_on="episode_id", right_on="episode_id_empty", how="semi"
-    )
-    grid = last.group_by("group", "task_id").agg(worlds=pl.col("world_seed").n_unique().cast(pl.Int64))
-    seeds = last["planner_seed"].n_unique()
-    planned = int(grid["worlds"].sum()) * seeds
+    shared = arms.pairs.select(episode_id="episode_id_empty")
+    empty = arms.of(EMPTY).join(shared, on="episode_id", how="semi")
+    groups = _groups(arms, last)
     beside = pl.concat(
         kept_beside(evaluation_home(arms.home), build, group, source, "budgets")
         for _, build, group, source in arms.places()
     ).unique("episode_id")
     rows = [
-        {"arm": arm, "planned": planned, **_calls(episodes, beside)}
+        {"arm": arm, "episodes": episodes.height, "planned": groups["planned"].sum()}
+        | _calls(beside.join(episodes, on="episode_id", how="semi"))
         for arm, episodes in ((EMPTY, empty), (arms.last, last))
     ]
     return Effort(
         arms=pl.DataFrame(rows, infer_schema_length=None),
-        groups=_groups(arms, last, suite),
+        groups=groups,
         planner_seeds=tuple(last["planner_seed"].drop_nulls().unique().sort()),
         configurations=tuple(last["config_hash"].drop_nulls().unique().sort()),
-        suite_tasks=None if suite is None else len(suite.tasks),
+        suite_tasks=len(arms.suite.tasks),
     )
 
 
-def _number(count: int, thing: str) -> str:
+def _calls(budgets: pl.DataFrame) -> dict[str, object]:
+    return budgets.select(
+        pl.len().cast(pl.Int64).alias("recorded"),
+        *(pl.col(call).sum().cast(pl.Int64) for call in CALLS),
+        pl.col("used").mean().alias("used_mean"),
+        pl.col("used").max().alias("used_most"),
+        (pl.col("used") + pl.col("remaining")).max().alias("allowed"),
+        (pl.col("remaining") == 0).sum().cast(pl.Int64).alias("spent"),
+        (pl.col("tries") > 1).sum().cast(pl.Int64).alias("tried_again"),
+    ).row(0, named=True)
+
+
+def _groups(arms: Arms, last: pl.DataFrame) -> pl.DataFrame:
+    asked = pl.DataFrame(
+        [(task.group, task.id, task.horizon_ticks) for task in arms.suite.tasks],
+        schema={"group": pl.String, "task_id": pl.String, "full": pl.Int64},
+        orient="row",
+    )
+    by_task = last.group_by("group", "task_id").agg(
+        worlds=pl.col("world_seed").n_unique().cast(pl.Int64),
+        episodes=pl.len().cast(pl.Int64),
+        low=pl.col("horizon").min(),
+        high=pl.col("horizon").max(),
+    )
+    seeds = last.group_by("group").agg(planner_seeds=pl.col("planner_seed").n_unique().cast(pl.Int64))
+    return (
+        by_task.join(asked, on=["group", "task_id"], how="left")
+        .group_by("group")
+        .agg(
+            tasks=pl.len().cast(pl.Int64),
+            worlds=pl.col("worlds").max(),
+            episodes=pl.col("episodes").sum(),
+            horizon_low=pl.col("low").min(),
+            horizon_high=pl.col("high").max(),
+            capped=(pl.col("low") < pl.col("full")).sum().cast(pl.Int64),
+        )
+        .join(seeds, on="group")
+        .join(asked.group_by("group").agg(suite_tasks=pl.len().cast(pl.Int64)), on="group", how="left")
+        .with_columns(planned=pl.col("tasks") * pl.col("worlds") * pl.col("planner_seeds"))
+        .sort(pl.col("group").cast(pl.Enum(arms.groups)))
+    )
+
+
+def _number(count: object, thing: str) -> str:
     return f"{count} {thing}{'' if count == 1 else 's'}"
-
-
-def _calls(episodes: pl.DataFrame, beside: pl.DataFrame) -> dict[str, object]:
-    own = beside.join(episodes, on="episode_id", how="semi")
-    most = (own["used"] + own["remaining"]).max()
-    return {
-        "episodes": episodes.height,
-        "recorded": own.height,
-        **{call: int(own[call].sum()) for call in CALLS},
-        "used_mean": own["used"].mean(),
-        "used_most": own["used"].max(),
-        "allowed": most,
-        "spent": int((own["remaining"] == 0).sum()),
-        "tried_again": int((own["tries"] > 1).sum()),
-    }
-
-
-def _groups(arms: Arms, last: pl.DataFrame, suite: Suite | None) -> pl.DataFrame:
-    rows = []
-    for group in arms.groups:
-        own = last.filter(pl.col("group") == group)
-        worlds = own.group_by("task_id").agg(worlds=pl.col("world_seed").n_unique().cast(pl.Int64))["worlds"]
-        horizons = own.select("task_id", "horizon").unique()
-        full = (
-            {}
-            if suite is None
-            else {task.id: task.horizon_ticks for task in suite.tasks if task.group == group}
-        )
-        known = [(full[task], horizon) for task, horizon in horizons.iter_rows() if task in full]
-        rows.append(
-            {
-                "group": group,
-                "tasks": len(worlds),
-                "suite_tasks": len(full) or None,
-                "worlds": int(worlds.max()),  # type: ignore[arg-type]
-                "planner_seeds": own["planner_seed"].n_unique(),
-                "episodes": own.height,
-                "planned": int(worlds.sum()) * own["planner_seed"].n_unique(),
-                "horizon_low": horizons["horizon"].min(),
-                "horizon_high": horizons["horizon"].max(),
-                "capped": sum(horizon < whole for whole, horizon in known) if full else None,
-            }
-        )
-    return pl.DataFrame(rows, infer_schema_length=None)

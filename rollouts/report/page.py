@@ -38,7 +38,6 @@ from rollouts.report.usefulness import Usefulness, usefulness
 from rollouts.report.verdict import Verdict, verdict
 from warehouse.domains import Domain
 from warehouse.snapshots import published_snapshot
-from warehouse.tasks import Suite
 from warehouse.vocabulary import NO_FAILURE
 
 TEMPLATE: Final = "report.html.j2"
@@ -65,7 +64,7 @@ class Findings:
     warnings: tuple[str, ...]
 
 
-def findings(arms: Arms, domain: Domain, counter: TokenCounter, suite: Suite | None = None) -> Findings:
+def findings(arms: Arms, domain: Domain, counter: TokenCounter) -> Findings:
     """Computes them from a data home. Attempts that Monitor has not judged yet are judged, and that is kept.
 
     `NotPublishedError` where the home has no analysis.duckdb, `DamagedShardError` for a file that is not
@@ -87,7 +86,7 @@ def findings(arms: Arms, domain: Domain, counter: TokenCounter, suite: Suite | N
         rejections=rejections(home),
         usefulness=used,
         lineages=lineages(home, used.entries, used.shown()),
-        effort=effort(arms, suite),
+        effort=effort(arms),
         parameters=parameters(),
         misconceptions=misconceptions(home),
         warnings=tuple(_warnings(arms)),

@@ -14,7 +14,6 @@ import polars as pl
 from rollouts.rates import Paired, together, weighted
 from rollouts.report.arms import Arms
 from rollouts.report.difference import Interval, interval_of_difference
-from rollouts.report.levels import levels
 
 OVERALL: Final = "all groups"
 LEVEL_NAMES: Final = {"easy": "easy groups", "hard": "hard groups"}
@@ -37,7 +36,12 @@ class Compared:
     empty: float | None
     frozen: float | None
     interval: Interval | None
-    is_average: bool = False
+    members: tuple[str, ...] = ()
+    """the groups that an average is over"""
+
+    @property
+    def is_average(self) -> bool:
+        return bool(self.members)
 
     @property
     def difference(self) -> float | None:
@@ -104,7 +108,7 @@ def success(arms: Arms) -> Success:
     known = [each for each in groups if each.pairs.n + each.pairs.excluded]
     averages = []
     for level, name in LEVEL_NAMES.items():
-        of_level = [each for each in known if levels().get(each.name) == level]
+        of_level = [each for each in known if arms.suite.difficulty.get(each.name) == level]
         if of_level and len(of_level) < len(known):
             averages.append(_average(arms, name, of_level))
     if len(known) > 1:
@@ -146,7 +150,7 @@ def by_planner_seed(arms: Arms, tasks: Mapping[str, int]) -> pl.DataFrame:
 def paired_in(pairs: pl.DataFrame) -> Paired:
     """The cells of rows of `Arms.pairs`."""
     whole = pairs.filter(~pl.col("broken"))
-    frozen, empty = pl.col("frozen"), pl.col("empty")
+    frozen, empty = pl.col("success"), pl.col("success_empty")
     cells = whole.select(
         both=(frozen & empty).sum(),
         only_frozen=(frozen & ~empty).sum(),
@@ -177,5 +181,5 @@ def _average(arms: Arms, name: str, parts: Iterable[Compared]) -> Compared:
         empty=empty,
         frozen=frozen,
         interval=interval_of_difference(arms.whole, {part.name: part.tasks for part in held}),
-        is_average=True,
+        members=tuple(part.name for part in held),
     )

@@ -76,8 +76,8 @@ def usefulness(arms: Arms, judged: pl.DataFrame) -> Usefulness:
     entries = frozen_entries(arms)
     outcomes = arms.whole.select(
         "episode_id",
-        won=pl.col("frozen") & ~pl.col("empty"),
-        lost=~pl.col("frozen") & pl.col("empty"),
+        won=pl.col("success") & ~pl.col("success_empty"),
+        lost=~pl.col("success") & pl.col("success_empty"),
     )
     named = (
         judged.filter(pl.col("arm") == arms.last)

@@ -19,16 +19,16 @@ def report_file(home: Path) -> Path:
 def write_report(
     home: Path,
     domain: Domain,
-    suite: Suite | None = None,
+    suite: Suite,
     out: Path | None = None,
     counter: TokenCounter | None = None,
 ) -> Verdict:
     """Writes the report of a data home to `out` (`report_file` by default), all of it or nothing; what it
     says.
 
-    `suite` lets the page say which of its tasks were played and whether horizons were shortened. The same
-    data gives the same bytes. `NotEvaluatedError` and `NotPublishedError` name the command that is missing.
-    """
-    found = findings(read_arms(home), domain, counter or PieceCounter(), suite)
+    `suite` is the one that was played: groups are in its order, and the page says what was not played. The
+    same data gives the same bytes. `NotEvaluatedError` and `NotPublishedError` name the command that is
+    missing."""
+    found = findings(read_arms(home, suite), domain, counter or PieceCounter())
     write_bytes(out or report_file(home), rendered(found).encode())
     return found.verdict
