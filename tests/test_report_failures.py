@@ -81,6 +81,11 @@ def test_what_was_played_anew_is_judged_anew(tmp_path: Path, minecraft: Domain) 
     assert len(store.sources("0001")) == 1, "the outdated feedback is dropped"
 
 
+def test_an_arm_without_an_attempt_has_no_feedback(tmp_path: Path, minecraft: Domain) -> None:
+    judged = judged_attempts(play(tmp_path, ()), minecraft)
+    assert set(judged["arm"]) == {EMPTY}
+
+
 def made(
     arms: Arms, *rows: tuple[str, str, bool | None, str | None, bool | None, bool | None]
 ) -> pl.DataFrame:

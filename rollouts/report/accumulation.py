@@ -39,41 +39,32 @@ class Accumulation:
 
 def accumulation(arms: Arms) -> Accumulation:
     """The curve, overall and by group. A build has an overall point if it has one in every group."""
+    arm_steps = list(enumerate((EMPTY, *arms.builds)))
+    common = {group: _common(arms.episodes.filter(pl.col("group") == group), arms) for group in arms.groups}
+    known = [group for group in arms.groups if common[group].height]
     rows: list[dict[str, object]] = []
-    tasks: dict[str, int] = {}
-    shares: dict[str, dict[str, float | None]] = {}
-    kept = []
-    steps = [EMPTY, *arms.builds]
-    for group in arms.groups:
-        own = arms.episodes.filter(pl.col("group") == group)
-        common = _common(own, arms)
-        held = own.join(common, on=PAIRED_BY, how="semi")
-        tasks[group] = common["task_id"].n_unique()
-        kept.append(common.with_columns(group=pl.lit(group)))
-        for step, arm in enumerate(steps):
-            episodes = held.filter(pl.col("arm") == arm)
-            if episodes.is_empty():
-                continue
-            rate = Rate(int(episodes["success"].sum()), episodes.height)
-            low, high = rate.interval or (None, None)
-            shares.setdefault(arm, {})[group] = rate.share
-            figures = {"k": rate.k, "n": rate.n, "share": rate.share, "low": low, "high": high}
-            rows.append({"name": group, "arm": arm, "step": step, **figures})
-    if len(arms.groups) > 1:
-        for step, arm in enumerate(steps):
-            own_shares = shares.get(arm, {})
-            if set(own_shares) == {group for group, number in tasks.items() if number}:
-                overall = weighted((share, tasks[group]) for group, share in own_shares.items())
-                parts = [row for row in rows if row["arm"] == arm]
-                k, n = (sum(int(str(row[figure])) for row in parts) for figure in ("k", "n"))
-                figures = {"k": k, "n": n, "share": overall, "low": None, "high": None}
-                rows.append({"name": OVERALL, "arm": arm, "step": step, **figures})
-    worlds = pl.concat(kept)
+    rates: dict[str, dict[str, Rate]] = {arm: {} for _, arm in arm_steps}
+    for group in known:
+        own = arms.episodes.filter(pl.col("group") == group).join(common[group], on=PAIRED_BY, how="semi")
+        for step, arm in arm_steps:
+            episodes = own.filter(pl.col("arm") == arm)
+            if episodes.height:
+                rate = Rate(int(episodes["success"].sum()), episodes.height)
+                low, high = rate.interval or (None, None)
+                rates[arm][group] = rate
+                figures = {"share": rate.share, "low": low, "high": high}
+                rows.append({"name": group, "arm": arm, "step": step, "k": rate.k, "n": rate.n} | figures)
+    for step, arm in arm_steps:
+        of_groups = rates[arm]
+        if len(of_groups) == len(known) > 1:
+            share = weighted((rate.share, arms.tasks[group]) for group, rate in of_groups.items())
+            k, n = (sum(figure) for figure in zip(*of_groups.values(), strict=True))
+            rows.append({"name": OVERALL, "arm": arm, "step": step, "k": k, "n": n, "share": share})
     return Accumulation(
         points=pl.DataFrame(rows, schema=POINTS),
-        worlds=worlds.height,
-        tasks=worlds["task_id"].n_unique(),
-        left_out=tuple(build for build in arms.builds if build not in shares),
+        worlds=sum(each.height for each in common.values()),
+        tasks=sum(each["task_id"].n_unique() for each in common.values()),
+        left_out=tuple(build for build in arms.builds if not rates[build]),
     )
 
 

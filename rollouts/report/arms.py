@@ -72,6 +72,13 @@ class Arms:
         )
 
     @cached_property
+    def tasks(self) -> dict[str, int]:
+        """Group -> its tasks that have a pair, counted or not: what it weighs in an average."""
+        counted = self.pairs.group_by("group").agg(pl.col("task_id").n_unique().cast(pl.Int64))
+        held = dict(counted.iter_rows())
+        return {group: held.get(group, 0) for group in self.groups}
+
+    @cached_property
     def whole(self) -> pl.DataFrame:
         """The pairs that count."""
         return self.pairs.filter(~pl.col("broken")).drop("broken")

@@ -145,7 +145,9 @@ def failure_chart(mix: pl.DataFrame) -> Chart:
         for arm, label in ARM_NAMES.items()
     )
     base = alt.Chart(bars).encode(
-        x=alt.X("attempts:Q", stack=None, title="failed attempts", axis=_whole_numbers()),
+        x=alt.X(
+            "attempts:Q", stack=None, title="failed attempts", axis=_whole_numbers(bars["attempts"].max())
+        ),
         y=alt.Y("failure_type:N", sort=order, title=None, axis=alt.Axis(labelLimit=220)),
         yOffset=alt.YOffset("arm:N", sort=list(_COLOURS)),
     )
@@ -162,7 +164,7 @@ def growth_chart(growth: pl.DataFrame) -> Chart:
         for place, kind in enumerate(kinds)
     ).drop_nulls("entries")
     base = alt.Chart(bars).encode(y=alt.Y("build:O", title="after build"), order="place:Q")
-    x = alt.X("entries:Q", title="active entries", axis=_whole_numbers())
+    x = alt.X("entries:Q", title="active entries", axis=_whole_numbers(growth["active"].max()))
     scale = alt.Scale(domain=list(kinds), range=list(kinds.values()))
     drawn = base.mark_bar(height={"band": 0.6}).encode(
         x=x, color=alt.Color("kind:N", scale=scale, legend=_legend())
@@ -208,8 +210,10 @@ def _legend() -> alt.Legend:
     return alt.Legend(title=None, orient="top", symbolSize=70, symbolStrokeWidth=2)
 
 
-def _whole_numbers() -> alt.Axis:
-    return alt.Axis(tickMinStep=1, format="d", tickCount=10)
+def _whole_numbers(most: Any) -> alt.Axis:
+    """An axis from 0 to `most` with whole numbers on it, about eight."""
+    step = max(1, -(-int(most or 0) // 8))
+    return alt.Axis(format="d", values=list(range(0, int(most or 0) + step, step)))
 
 
 def _known(rows: pl.DataFrame, *columns: str) -> list[float]:

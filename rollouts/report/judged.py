@@ -19,7 +19,7 @@ from rollouts.monitor import monitor_shards
 from rollouts.report.arms import Arms
 from warehouse.domains import Domain
 from warehouse.ids import digest, file_digest
-from warehouse.trace_store import feedback_store, trace_store
+from warehouse.trace_store import feedback_store, scan_shards, trace_store
 
 KEY: Final = ["episode_id", "attempt"]
 
@@ -58,8 +58,7 @@ def _feedback(own: Path, build: str, group: str, source: str, domain: Domain) ->
         for outdated in sorted(each for each in kept if each.rpartition("-")[0] == source):
             store.drop_source(build, group, outdated)
     parts = (part for part in store.parts("feedback", [build]) if (part.group, part.source) == (group, name))
-    paths = [shard.path for part in parts for shard in part.shards]
-    return pl.concat([pl.read_parquet(path, glob=False) for path in paths])
+    return scan_shards("feedback", [shard for part in parts for shard in part.shards]).collect()
 
 
 @cache

@@ -79,7 +79,7 @@ def findings(arms: Arms, domain: Domain, counter: TokenCounter) -> Findings:
         success=of_groups,
         verdict=verdict(arms, of_groups, failed, used),
         by_task=by_task(arms),
-        by_seed=by_planner_seed(arms, {group.name: group.tasks for group in of_groups.groups}),
+        by_seed=by_planner_seed(arms),
         accumulation=accumulation(arms),
         failures=failed,
         growth=growth(home, counter),

@@ -5,7 +5,7 @@ Every figure is of pairs: the same task, world, planner seed and configuration, 
 once with the last snapshot. A pair that the infrastructure ended on one side is in neither.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -128,7 +128,7 @@ def by_task(arms: Arms) -> pl.DataFrame:
     return frame.sort(pl.col("group").cast(pl.Enum(arms.groups)), "task_id")
 
 
-def by_planner_seed(arms: Arms, tasks: Mapping[str, int]) -> pl.DataFrame:
+def by_planner_seed(arms: Arms) -> pl.DataFrame:
     """(planner_seed, pairs, empty, frozen, difference, only_frozen, only_empty): shares weighted by the tasks
     of the groups, as the overall average's are."""
     rows = []
@@ -138,7 +138,7 @@ def by_planner_seed(arms: Arms, tasks: Mapping[str, int]) -> pl.DataFrame:
         }
         all_of = together(parts.values())
         empty, frozen = (
-            weighted((getattr(part, side).share, tasks[group]) for group, part in parts.items())
+            weighted((getattr(part, side).share, arms.tasks[group]) for group, part in parts.items())
             for side in ("empty", "frozen")
         )
         difference = None if empty is None or frozen is None else frozen - empty
@@ -164,7 +164,7 @@ def paired_in(pairs: pl.DataFrame) -> Paired:
 def _of_group(arms: Arms, group: str) -> Compared:
     pairs = arms.pairs.filter(pl.col("group") == group)
     cells = paired_in(pairs)
-    tasks = pairs["task_id"].n_unique()
+    tasks = arms.tasks[group]
     interval = interval_of_difference(arms.whole, {group: tasks})
     return Compared(group, tasks, cells, cells.empty.share, cells.frozen.share, interval)
 

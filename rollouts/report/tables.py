@@ -22,6 +22,8 @@ Kind = Literal[
     "points",  # {low, high} of a difference
 ]
 MISSING: Final = "–"
+LEAST_P: Final = 0.001
+"""below which a p is not written out"""
 _LEFT: Final = ("text", "entry", "effect", "id")
 _SIGNS: Final = {"helped": "▲", "hurt": "▼"}
 
@@ -113,7 +115,7 @@ _FORMATS: Final[dict[Kind, Callable[[Any], str]]] = {
     "share": percent,
     "difference": points,
     "figure": lambda value: f"{value:.2f}",
-    "p": lambda value: "< 0.001" if value < 0.001 else f"{value:.3f}",
+    "p": lambda value: "< 0.001" if value < LEAST_P else f"{value:.3f}",
     "interval": _interval,
     "points": _points,
     "entry": _entry,

@@ -8,7 +8,7 @@ import polars as pl
 from rollouts.report.arms import Arms
 from rollouts.report.failures import Failures
 from rollouts.report.success import ALPHA, LEAST_PAIRS, Compared, Effect, Success
-from rollouts.report.tables import percent, points
+from rollouts.report.tables import LEAST_P, percent, points
 from rollouts.report.usefulness import Usefulness
 
 _HEADLINES: dict[Effect, str] = {
@@ -49,8 +49,12 @@ def _figures(arms: Arms, compared: Compared) -> str:
         f"the empty store, in the same worlds, {percent(compared.empty)}{weighted}. That is "
         f"{points(compared.difference)} percentage points{_interval(compared)}. Of {pairs.n} pairs, "
         f"{pairs.only_frozen} succeed only with knowledge and {pairs.only_empty} only without it "
-        f"(exact McNemar p = {pairs.p:.3f}, descriptive). {_why_not(compared)}"
+        f"(exact McNemar p {_p(pairs.p)}, descriptive). {_why_not(compared)}"
     ).strip()
+
+
+def _p(p: float) -> str:
+    return f"< {LEAST_P}" if p < LEAST_P else f"= {p:.3f}"
 
 
 def _interval(compared: Compared) -> str:
