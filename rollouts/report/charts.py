@@ -207,7 +207,7 @@ def _scale(colours: Mapping[str, str]) -> alt.Scale:
 
 
 def _legend() -> alt.Legend:
-    return alt.Legend(title=None, orient="top", symbolSize=70, symbolStrokeWidth=2)
+    return alt.Legend(title=None, orient="top", symbolSize=70, symbolStrokeWidth=2, symbolOpacity=1)
 
 
 def _whole_numbers(most: Any) -> alt.Axis:
