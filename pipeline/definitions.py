@@ -9,6 +9,7 @@ from assets.evaluation_rollouts import evaluation_rollouts, seeds_are_disjoint
 from assets.imported_trajectories import imported_trajectories
 from assets.knowledge_candidates import knowledge_candidates
 from assets.knowledge_snapshot import knowledge_snapshot
+from assets.loop_report import loop_report
 from assets.success_rates import evaluation_is_no_evidence, success_rates
 from assets.training_rollouts import training_rollouts
 from assets.typed_feedback import typed_feedback
@@ -26,6 +27,7 @@ ASSETS = (
     evaluation_rollouts,
     success_rates,
     analysis_warehouse,
+    loop_report,
 )
 
 

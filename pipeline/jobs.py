@@ -40,6 +40,11 @@ publish_analysis: Final = dg.define_asset_job(
     selection=dg.AssetSelection.assets("analysis_warehouse"),
     description="analysis.duckdb anew, with the documented views.",
 )
+write_report: Final = dg.define_asset_job(
+    "write_report",
+    selection=dg.AssetSelection.assets("analysis_warehouse", "loop_report"),
+    description="The page that says whether frozen knowledge helped, from what was evaluated so far.",
+)
 JOBS: Final = [
     import_traces,
     learn_knowledge,
@@ -47,4 +52,5 @@ JOBS: Final = [
     learn_from_rollouts,
     evaluate_snapshot,
     publish_analysis,
+    write_report,
 ]

@@ -109,6 +109,11 @@ def _play(
     ]
 
 
+def write_report(settings: Settings, config: Mapping[str, Any]) -> dg.ExecuteInProcessResult:
+    """Writes the report of everything that was evaluated; `config` is ReportConfig."""
+    return _launch(settings, "write_report", ops={"loop_report": {"config": dict(config)}})
+
+
 def _launch(
     settings: Settings,
     job: str,

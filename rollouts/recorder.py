@@ -296,14 +296,7 @@ class Batch:
 
     def beside(self, table: str) -> pl.DataFrame:
         """What was kept beside the trace (`moves`, `truths`, `budgets`) of the shards that are whole."""
-        schema = {"moves": _KEYED_MOVES, "truths": TRUTHS, "budgets": BUDGETS}[table]
-        frames = [pl.DataFrame(schema=schema)]
-        for shard in self.shards:
-            manifest = read_manifest(self._folder / shard.name)
-            if manifest is not None and table in manifest["beside"]:
-                file = manifest["beside"][table]["file"]
-                frames.append(pl.read_parquet(self._folder / shard.name / table / file, glob=False))
-        return pl.concat(frames)
+        return _read_beside((self._folder / shard.name for shard in self.shards), table)
 
     def _listed(self, shard: ShardPlan) -> dict[str, Any]:
         """The tables of a shard that is whole, as its manifest has them."""
@@ -329,6 +322,24 @@ class Batch:
         for path, each in files:
             verify_file(path, each["sha256"])
         return True
+
+
+def kept_beside(home: Path, build: str, group: str, source: str, table: str) -> pl.DataFrame:
+    """`Batch.beside` of every shard that was ever played under this name, in the order of the folders' names.
+    Episodes that were replaced since are among them, and one that two batches played stands there twice."""
+    folder = home / "rollouts" / build / group / source
+    return _read_beside(sorted(path.parent for path in folder.glob(f"*/{MANIFEST}")), table)
+
+
+def _read_beside(folders: Iterable[Path], table: str) -> pl.DataFrame:
+    """A table that is kept beside the trace, of those shards among `folders` that are whole."""
+    frames = [pl.DataFrame(schema={"moves": _KEYED_MOVES, "truths": TRUTHS, "budgets": BUDGETS}[table])]
+    for folder in folders:
+        manifest = read_manifest(folder)
+        if manifest is not None and table in manifest["beside"]:
+            path = folder / table / manifest["beside"][table]["file"]
+            frames.append(pl.read_parquet(path, glob=False))
+    return pl.concat(frames)
 
 
 def _beside(records: Iterable[EpisodeRecord]) -> dict[str, pl.DataFrame]:

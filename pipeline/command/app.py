@@ -201,6 +201,28 @@ def evaluate(
 
 
 @app.command()
+def report(
+    out: Annotated[
+        Path | None,
+        typer.Option(help="where to write the page (default: report/index.html in the data home)"),
+    ] = None,
+    suite: SuiteName = DEFAULT_SUITE,
+) -> None:
+    """Say whether frozen knowledge helped, and why or why not: one page to open in a browser.
+
+    It is made from what `mineevolve evaluate` played, and needs nothing else: no network, no server.
+
+    Examples:
+
+    * `mineevolve report`
+    * `mineevolve report --out loop.html`
+    """
+    from pipeline.command.rollouts import report as write
+
+    write(out, suite)
+
+
+@app.command()
 def drop(
     source: Annotated[str, typer.Argument(help="a source's name: that of the folder it was imported from")],
     build: Build = None,

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.command.console import MISUSED, err, explained, fail, out, own_terminal, show
@@ -79,6 +80,31 @@ def evaluate(named: str | None, groups: Sequence[str], options: dict[str, Any]) 
         seeds = by_planner_seed(settings.home, build, chosen)
         show(seeds, "The difference by planner seed, 95 % bootstrap over tasks")
     out.print(f"Evaluation worlds were never trained in, and nothing was learnt. {STAND_INS}", soft_wrap=True)
+
+
+def report(page: Path | None, named: str) -> None:
+    """Writes the report and says what it says."""
+    settings = Settings()
+    os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
+    from rollouts.exercise import STAND_INS
+    from rollouts.report import NotEvaluatedError, read_arms, report_file
+    from warehouse.domains import load_domain
+    from warehouse.suites import find_suite
+
+    # Before anything is started: a data home without an evaluation is none that a job should be logged in.
+    with explained(NotEvaluatedError, OSError, ValueError, code=MISUSED):
+        read_arms(settings.home, find_suite(named, load_domain(settings.domain)))
+    path = report_file(settings.home) if page is None else page.resolve()
+    from pipeline import launch
+
+    config = {"out": str(path), "suite": named}
+    with told(), err.status("writing the report"):
+        result = launch.write_report(settings, config)
+    (made,) = result.asset_materializations_for_node("loop_report")
+    for said in ("verdict", "figures"):
+        out.print(str(made.metadata[said].value), markup=False, soft_wrap=True)
+    out.print(STAND_INS, soft_wrap=True)
+    out.print(str(path), markup=False, soft_wrap=True)
 
 
 def begin(
