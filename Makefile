@@ -15,7 +15,7 @@ $(STAMP): requirements.lock pyproject.toml
 	touch $(STAMP)
 
 run: setup
-	$(BIN)/mineevolve run
+	$(BIN)/mineevolve loop
 
 test: setup lint
 	$(BIN)/python -m pytest -q -n auto

@@ -46,7 +46,10 @@ def loop(builds: int, groups: Sequence[str], worlds: int, options: dict[str, Any
         (f"build {build}: evaluate", partial(launch.evaluate_snapshot, settings, build, chosen, asked))
         for build in names
     ]
-    steps += [("publish analysis.duckdb", partial(launch.publish_analysis, settings))]
+    steps += [
+        ("publish analysis.duckdb", partial(launch.publish_analysis, settings)),
+        ("write the report", partial(launch.write_report, settings, {"suite": options["suite"]})),
+    ]
     with told():
         for number, (what, step) in enumerate(steps, 1):
             with _timed(f"[{number}/{len(steps)}] {what}"):
@@ -87,12 +90,14 @@ def _timed(what: str) -> Iterator[None]:
 def _shown(settings: Settings, build: str, tasks: dict[str, int]) -> None:
     from rollouts.evaluation import comparison
     from rollouts.exercise import STAND_INS
+    from rollouts.report import report_file
 
     show(
         _brief(comparison(settings.home, build, tasks)),
         f"The empty store and the snapshot of build {build}, 95 % Wilson intervals",
     )
     out.print(f"Evaluation worlds were never trained in. {STAND_INS}", soft_wrap=True)
+    out.print(f"The report: {report_file(settings.home)}", markup=False, soft_wrap=True)
 
 
 def _brief(comparison: "pl.DataFrame") -> "pl.DataFrame":
