@@ -41,14 +41,14 @@ def mine(course: Course, blocks: Iterable[str], item: str, count: int) -> None:
     avoided: set[Cell] = set()
     failed = 0
     while course.held(item) < wanted:
-        lying = _lying(course, item)
-        here = (
-            None if lying and course.held(item) + len(lying) >= wanted else _in_reach(course, names, avoided)
-        )
+        lying = [thing for thing in _lying(course, item) if thing.cell() not in avoided]
+        enough = bool(lying) and course.held(item) + len(lying) >= wanted
+        here = None if enough else _in_reach(course, names, avoided)
         if here is not None:
             done = course.dig(here)
-        elif lying and _fetch(course, lying[0]):
-            done = True
+        elif lying:
+            # What lies out of reach may fall when more is broken; it is tried again in its new place.
+            here, done = lying[0].cell(), _fetch(course, lying[0])
         else:
             targets = nearest_blocks(course.play, names, course.place, avoided)
             if not targets:
