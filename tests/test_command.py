@@ -14,7 +14,7 @@ from pipeline.command import app
 from tests.test_pipeline import recordings, run
 from tests.voyager_files import event, write_run
 from warehouse.analysis import ANALYSIS, query
-from warehouse.snapshots import list_snapshots
+from warehouse.snapshots import list_snapshots, published_snapshot
 from warehouse.trace_store import ShardStore, feedback_store, trace_store
 
 RUNNER = CliRunner()
@@ -201,26 +201,36 @@ def test_knowledge_can_be_listed_shown_and_explained(home: Path) -> None:
 
 
 def test_snapshots_can_be_listed_verified_and_compared(home: Path) -> None:
-    (folder,) = list_snapshots(home)
-    assert folder.name in call(home, "snapshot", "list").output
+    folder, other = (
+        home / "snapshots" / str(published_snapshot(home, "0000", each)) for each in (True, False)
+    )
+    assert list_snapshots(home) == sorted([folder, other])
+    lines = call(home, "snapshot", "list").output.splitlines()
+    for name, curated in ((folder.name, "yes"), (other.name, "no")):
+        (line,) = [line for line in lines if name in line]
+        assert curated in line
+        assert "0000" in line
     assert call(home, "snapshot", "verify").exit_code == 0
     assert "0 entries differ" in call(home, "snapshot", "diff", folder.name, folder.name[:6]).output
     assert call(home, "snapshot", "verify", "zz").exit_code == 2
 
 
 def test_a_damaged_snapshot_is_found(tmp_path: Path) -> None:
+    """Both that a build published: one of what Curator accepted, one of the candidates as they came."""
     run(tmp_path / "home", [recordings(tmp_path / "run")])
-    (folder,) = list_snapshots(tmp_path / "home")
-    shard = next(folder.glob("*.parquet"))
-    shard.write_bytes(b"")
+    folders = list_snapshots(tmp_path / "home")
+    assert len(folders) == 2
+    for folder in folders:
+        next(folder.glob("*.parquet")).write_bytes(b"")
     result = call(tmp_path / "home", "snapshot", "verify")
     assert result.exit_code == 1
-    assert "damaged" in result.output
+    assert "2 of 2 snapshots are damaged" in words(result)
     assert "remove that folder, then `mineevolve run --build BUILD`" in words(result)
     assert call(tmp_path / "home", "doctor").exit_code == 1
-    shutil.rmtree(folder)
+    for folder in folders:
+        shutil.rmtree(folder)
     assert call(tmp_path / "home", "run", "--build", "0000").exit_code == 0
-    assert list_snapshots(tmp_path / "home") == [folder]
+    assert list_snapshots(tmp_path / "home") == folders
     assert call(tmp_path / "home", "snapshot", "verify").exit_code == 0
 
 

@@ -1,6 +1,6 @@
 """Every row of agents.toml, played: the records show that what a row switches off is off, and no more."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,9 +9,7 @@ import orjson
 import polars as pl
 import pytest
 
-from prompts.engines.beliefs import standin_settings
-from prompts.engines.rules import RulesStandIn
-from rollouts import exercise
+from prompts.engines.beliefs import StandInSettings, standin_settings
 from rollouts.agent import load_agents
 from rollouts.backends import InProcess, stage_kit
 from rollouts.exercise import Exercise
@@ -95,19 +93,15 @@ class Played:
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory, minecraft: Domain) -> Iterator[dict[str, Played]]:
+def played(tmp_path_factory: pytest.TempPathFactory, minecraft: Domain) -> dict[str, Played]:
     """An episode of every row, with the same seeds and the same published knowledge. Whoever plans gives each
     subgoal one second, in which no tree is felled: attempts fail, and what can be repaired is repaired."""
-    hurried = standin_settings().model_copy(
-        update={"timeouts": standin_settings().timeouts.model_copy(update={"most": 1.0})}
-    )
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(
-            exercise,
-            "stand_in",
-            lambda domain, seed: RulesStandIn.for_rollouts(domain, seed, settings=hurried),
-        )
-        yield {name: play(tmp_path_factory.mktemp(name), name, minecraft) for name in ROWS}
+    return {name: play(tmp_path_factory.mktemp(name), name, minecraft) for name in ROWS}
+
+
+def hurried() -> StandInSettings:
+    figures = standin_settings()
+    return figures.model_copy(update={"timeouts": figures.timeouts.model_copy(update={"most": 1.0})})
 
 
 def entries(*candidates: Candidate) -> tuple[Entry, ...]:
@@ -117,7 +111,9 @@ def entries(*candidates: Candidate) -> tuple[Entry, ...]:
 def play(home: Path, name: str, domain: Domain) -> Played:
     publish_snapshot(home, "0001", entries(SKILL, REMEDY))
     publish_snapshot(home, "0001", entries(SKILL, REMEDY, FICTION), curated=False)
-    chosen = Exercise.of_group(domain, SUITE, "wooden", (), ROWS[name], episodes=1, horizon_cap=400)
+    chosen = Exercise.of_group(
+        domain, SUITE, "wooden", (), ROWS[name], standin=hurried(), episodes=1, horizon_cap=400
+    )
     snapshot = previous_snapshot(home, "0002", ROWS[name].curation)
     assert snapshot is not None
     batch = Batch(home, TRAINING, chosen.training("0002", snapshot.snapshot_id))

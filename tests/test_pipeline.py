@@ -136,7 +136,7 @@ def test_checks_pass_and_notice_what_is_wrong(small: Path, tmp_path: Path) -> No
         "snapshot_hash": True,
         "trained_with_the_published_snapshot": True,
     }
-    (folder,) = list_snapshots(settings.home)
+    folder, _ = list_snapshots(settings.home)
     shard = next(folder.glob("*.parquet"))
     shard.write_bytes(shard.read_bytes()[:-9])
     manifest = settings.home / "feedback" / "0000" / IMPORTED / "manifest.json"

@@ -143,9 +143,16 @@ def _special(course: Course, planner: Planner) -> list[Step]:
     if event is None or event in course.happened:
         return []
     if event == rules["trade"]["event"]:
-        price, asked = rules["trade"]["takes"]
-        planner.get(price, asked)
-        return [Step("trade", rules["trade"]["gives"][0], 1, rules["trade"]["with"])]
+        trades = course.play.catalogue.domain.trades
+        creature, offer = next(
+            (creature, offer)
+            for creature in sorted(trades)
+            for offer in trades[creature]
+            if offer.item in course.task.accepted
+        )
+        for item, asked in offer.price:
+            planner.get(item, asked)
+        return [Step("trade", offer.item, 1, creature)]
     if event == rules["wash"]["event"]:
         item = next(each for each in rules["wash"]["items"] if each in course.task.accepted)
         planner.get(item, 1)
