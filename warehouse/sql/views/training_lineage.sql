@@ -33,5 +33,5 @@ COMMENT ON COLUMN training_lineage.episodes IS 'Training episodes played with th
 COMMENT ON COLUMN training_lineage.trained_with IS 'The snapshot that they were played with; null for none';
 COMMENT ON COLUMN training_lineage.build_before IS 'The build before it; null for the first';
 COMMENT ON COLUMN training_lineage.snapshot_before IS 'The snapshot that the knowledge of that build freezes to now';
-COMMENT ON COLUMN training_lineage.is_stale IS 'Do the two differ? Then the build before was materialized again since; train this one again as a new build';
+COMMENT ON COLUMN training_lineage.is_stale IS 'Do the two differ? Then the build before was materialized again since; training this one again plays it with the new one';
 COMMENT ON COLUMN training_lineage.snapshot_id IS 'The snapshot that this build''s own knowledge freezes to';
