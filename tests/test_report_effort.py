@@ -64,8 +64,19 @@ def test_what_was_planned_is_the_whole_grid_and_horizons_are_held_against_the_su
     assert (group["episodes"], group["planned"]) == (5, 8)
     assert (group["horizon_low"], group["horizon_high"], group["capped"]) == (1200, 2400, 1)
     assert found.scope == "Played: 2 of the suite’s 3 tasks (wooden), 2 worlds for each, 2 planner seeds."
+    assert found.is_crossed
     assert found.arms["recorded"].to_list() == [0, 0]
     assert found.arms["used_mean"].to_list() == [None, None]
+
+
+def test_planners_that_take_turns_are_no_grid(tmp_path: Path) -> None:
+    for build in (NOBODY, "0001"):
+        write(
+            tmp_path, build, "wooden", [Played("a", True, world=world, seed=world % 2) for world in range(4)]
+        )
+    found = effort(read_arms(tmp_path, SUITE))
+    assert found.groups.select("planner_seeds", "per_world", "worlds", "planned").row(0) == (2, 1, 4, 4)
+    assert found.scope.endswith("4 worlds for each, 2 planner seeds in turn.")
 
 
 def test_what_was_never_kept_is_an_empty_table(tmp_path: Path) -> None:

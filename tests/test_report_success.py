@@ -5,18 +5,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from rollouts.evaluation import NOBODY
 from rollouts.lineage import TRAINING
-from rollouts.rates import Paired, Rate
+from rollouts.rates import Paired, Rate, counted
 from rollouts.report import NotEvaluatedError, read_arms
 from rollouts.report.arms import unfinished
-from rollouts.report.difference import interval_of_difference
 from rollouts.report.failures import Attempts, Failures
-from rollouts.report.success import OVERALL, by_planner_seed, by_task, paired_in, success
+from rollouts.report.success import OVERALL, by_planner_seed, by_task, success
 from rollouts.report.usefulness import Usefulness
 from rollouts.report.verdict import verdict
 from tests.made_evaluation import Played, arms_of, suite, write
@@ -47,6 +44,10 @@ def test_groups_and_averages_are_counted_by_pairs_and_weighted_by_tasks(tmp_path
     assert found[OVERALL].empty == pytest.approx((4 * 1 / 3 + 2 * 0 + 1 * 1) / 7)
     assert found[OVERALL].frozen == pytest.approx((4 * 2 / 3 + 2 * 1 + 1 * 0) / 7)
     assert found[OVERALL].pairs == Paired(1, 3, 1, 1, 1)
+    for each in found.values():
+        assert each.empty is not None
+        assert each.frozen is not None
+        assert each.gain.share == pytest.approx(each.frozen - each.empty), each.name
     row = found["wooden"].row()
     wilson = binomtest(2, 3).proportion_ci(method="wilson")
     assert (row["frozen_k"], row["pairs"], row["excluded"]) == (2, 3, 1)
@@ -73,7 +74,7 @@ def test_pairs_have_the_same_task_world_planner_and_configuration(tmp_path: Path
     other = Played("a", False, seed=1, config="another")
     write(tmp_path, "0001", "wooden", [Played("a", False), Played("a", False, world=5), other])
     arms = read_arms(tmp_path, suite([("wooden", "a")]))
-    assert paired_in(arms.pairs) == Paired(both=0, only_frozen=0, only_empty=1, neither=0)
+    assert counted(arms.pairs) == Paired(both=0, only_frozen=0, only_empty=1, neither=0)
 
 
 def test_planner_seeds_are_weighted_as_the_average_is(tmp_path: Path) -> None:
@@ -88,53 +89,6 @@ def test_planner_seeds_are_weighted_as_the_average_is(tmp_path: Path) -> None:
     assert rows[0]["empty"] == pytest.approx((2 * 0.5 + 1 * 1) / 3)
     assert rows[0]["frozen"] == pytest.approx((2 * 1 + 1 * 0) / 3)
     assert rows[1]["difference"] == pytest.approx(-rows[0]["difference"])
-
-
-def pairs_of(*cells: tuple[str, str, int, int]) -> pl.DataFrame:
-    """(group, task, planner seed, frozen − empty)."""
-    return pl.DataFrame(
-        [(group, task, seed, won > 0, won < 0) for group, task, seed, won in cells],
-        schema=["group", "task_id", "planner_seed", "success", "success_empty"],
-        orient="row",
-    )
-
-
-def test_an_interval_that_can_be_reckoned_by_hand() -> None:
-    # One of two tasks differs: a draw of two gives 0, 1/2 or 1, a quarter, a half and a quarter of the time.
-    assert interval_of_difference(pairs_of(("g", "a", 0, 1), ("g", "b", 0, 0)), {"g": 2}) == (0, 1)
-    # All alike, and no doubt about it.
-    assert interval_of_difference(pairs_of(("g", "a", 0, 1), ("g", "b", 0, 1)), {"g": 2}) == (1, 1)
-    # One task, and planner seeds that disagree.
-    assert interval_of_difference(pairs_of(("g", "a", 0, 1), ("g", "a", 1, -1)), {"g": 1}) == (-1, 1)
-    assert interval_of_difference(pairs_of(("g", "a", 0, 1)), {"g": 1}) is None
-    assert interval_of_difference(pairs_of(("g", "a", 0, 1)), {"h": 1}) is None
-    # The second group counts three times as much, and is alike throughout.
-    both = pairs_of(("g", "a", 0, 1), ("g", "b", 0, 0), ("h", "c", 0, 1), ("h", "d", 0, 1))
-    assert interval_of_difference(both, {"g": 2, "h": 6}) == pytest.approx((0.75, 1))
-
-
-CELLS = st.lists(
-    st.tuples(st.sampled_from("gh"), st.sampled_from("abcd"), st.integers(0, 2), st.integers(-1, 1)),
-    min_size=1,
-    max_size=20,
-)
-
-
-@settings(deadline=None, max_examples=40)
-@given(CELLS)
-def test_an_interval_lies_within_reach_and_mirrors_with_the_arms(
-    cells: list[tuple[str, str, int, int]],
-) -> None:
-    tasks = {"g": 2, "h": 3}
-    found = interval_of_difference(pairs_of(*cells), tasks)
-    turned = interval_of_difference(pairs_of(*((*cell[:3], -cell[3]) for cell in cells)), tasks)
-    shuffled = interval_of_difference(pairs_of(*reversed(cells)), tasks)
-    assert found == shuffled
-    if found is None or turned is None:
-        assert found is turned
-        return
-    assert -1 <= found.low <= found.high <= 1
-    assert turned == pytest.approx((-found.high, -found.low), abs=1e-9)
 
 
 @pytest.mark.parametrize(

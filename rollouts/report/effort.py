@@ -18,7 +18,8 @@ class Effort:
     calls `recorded`, and of those the calls by kind, `used_mean` and `used_most` per episode of so many
     `allowed`, episodes that have `spent` all, and `tried_again`, whose environment failed once.
 
-    `groups`: tasks played and in the suite, worlds per task, planner seeds, episodes played and planned per
+    `groups`: tasks played and in the suite, worlds per task, planner seeds and how
+    many of them play each world, episodes played and planned per
     arm, the shortest and the longest horizon in ticks, and how many tasks were `capped` below the suite's.
     """
 
@@ -29,18 +30,24 @@ class Effort:
     suite_tasks: int
 
     @property
+    def is_crossed(self) -> bool:
+        """Every world was played by every planner seed; else they took turns."""
+        return bool((self.groups["per_world"] == self.groups["planner_seeds"]).all())
+
+    @property
     def scope(self) -> str:
         """What was played, in a sentence."""
         played, worlds = self.groups["tasks"].sum(), self.groups["worlds"].max()
         return (
             f"Played: {played} of the suite’s {self.suite_tasks} tasks ({', '.join(self.groups['group'])}), "
-            f"{_number(worlds, 'world')} for each, {_number(len(self.planner_seeds), 'planner seed')}."
+            f"{_number(worlds, 'world')} for each, {_number(len(self.planner_seeds), 'planner seed')}"
+            f"{'' if self.is_crossed else ' in turn'}."
         )
 
 
 def effort(arms: Arms) -> Effort:
     """Of the last snapshot's episodes and of the empty store's on the same seeds, counted or not. `planned`
-    is the full grid: every task in as many worlds as any of its group has, by every planner seed."""
+    is the full grid: every task in as many worlds as any of its group has, each by as many planner seeds."""
     last = arms.of(arms.last)
     shared = arms.pairs.select(episode_id="episode_id_empty")
     empty = arms.of(EMPTY).join(shared, on="episode_id", how="semi")
@@ -88,6 +95,9 @@ def _groups(arms: Arms, last: pl.DataFrame) -> pl.DataFrame:
         high=pl.col("horizon").max(),
     )
     seeds = last.group_by("group").agg(planner_seeds=pl.col("planner_seed").n_unique().cast(pl.Int64))
+    world = last.group_by("group", "task_id", "world_seed").agg(
+        per_world=pl.col("planner_seed").n_unique().cast(pl.Int64)
+    )
     return (
         by_task.join(asked, on=["group", "task_id"], how="left")
         .group_by("group")
@@ -100,8 +110,9 @@ def _groups(arms: Arms, last: pl.DataFrame) -> pl.DataFrame:
             capped=(pl.col("low") < pl.col("full")).sum().cast(pl.Int64),
         )
         .join(seeds, on="group")
+        .join(world.group_by("group").agg(pl.col("per_world").max()), on="group")
         .join(asked.group_by("group").agg(suite_tasks=pl.len().cast(pl.Int64)), on="group", how="left")
-        .with_columns(planned=pl.col("tasks") * pl.col("worlds") * pl.col("planner_seeds"))
+        .with_columns(planned=pl.col("tasks") * pl.col("worlds") * pl.col("per_world"))
         .sort(pl.col("group").cast(pl.Enum(arms.groups)))
     )
 

@@ -116,10 +116,10 @@ def _warnings(arms: Arms) -> list[str]:
         said.append(
             f"The groups of build {arms.last} were played with different snapshots: {', '.join(snapshots)}."
         )
-    now = published_snapshot(arms.home, arms.last)
-    if now not in snapshots:
+    now = [published_snapshot(arms.home, arms.last, curated) for curated in (True, False)]
+    if snapshots and not set(now) & set(snapshots):
         said.append(
-            f"Build {arms.last} was evaluated with snapshot {snapshots[-1]} and publishes {now or 'none'} "
+            f"Build {arms.last} was evaluated with snapshot {snapshots[-1]} and publishes {now[0] or 'none'} "
             f"now: run `mineevolve evaluate --build {arms.last}` to compare that one."
         )
     said += [

@@ -11,9 +11,9 @@ from typing import Final, Literal
 
 import polars as pl
 
-from rollouts.rates import Paired, together, weighted
+from rollouts.differences import Difference, difference
+from rollouts.rates import Paired, counted, together, weighted
 from rollouts.report.arms import Arms
-from rollouts.report.difference import Interval, interval_of_difference
 
 OVERALL: Final = "all groups"
 LEVEL_NAMES: Final = {"easy": "easy groups", "hard": "hard groups"}
@@ -27,26 +27,21 @@ Effect = Literal["helped", "hurt", "no difference shown"]
 @dataclass(frozen=True)
 class Compared:
     """Both arms on a set of pairs. `empty` and `frozen` are shares of success: of the pairs in one group,
-    and the mean over groups weighted by their tasks in several. `interval` is of `difference`, None where
-    there is nothing to resample."""
+    and the mean over groups weighted by their tasks in several. `gain` is frozen − empty, with its
+    bootstrap interval."""
 
     name: str
     tasks: int
     pairs: Paired
     empty: float | None
     frozen: float | None
-    interval: Interval | None
+    gain: Difference
     members: tuple[str, ...] = ()
     """the groups that an average is over"""
 
     @property
     def is_average(self) -> bool:
         return bool(self.members)
-
-    @property
-    def difference(self) -> float | None:
-        """frozen − empty."""
-        return None if self.empty is None or self.frozen is None else self.frozen - self.empty
 
     @property
     def differing(self) -> int:
@@ -58,26 +53,26 @@ class Compared:
         """What these pairs show. A difference counts as shown when the exact test and the interval agree:
         the test takes pairs for independent, which those of one task are not, and the interval is too
         narrow where there are few tasks."""
-        if self.interval is None or self.difference is None or self.pairs.p >= ALPHA:
+        low, high = self.gain.low, self.gain.high
+        if low is None or high is None or self.pairs.p >= ALPHA:
             return "no difference shown"
-        if self.interval.low > 0 and self.pairs.only_frozen > self.pairs.only_empty:
+        if low > 0 and self.pairs.only_frozen > self.pairs.only_empty:
             return "helped"
-        if self.interval.high < 0 and self.pairs.only_frozen < self.pairs.only_empty:
+        if high < 0 and self.pairs.only_frozen < self.pairs.only_empty:
             return "hurt"
         return "no difference shown"
 
     def row(self) -> dict[str, object]:
         """As columns of a table."""
-        low, high = self.interval or (None, None)
         own: dict[str, object] = {"name": self.name, "tasks": self.tasks, **self.pairs.row()}
         return own | {
             "both": self.pairs.both,
             "neither": self.pairs.neither,
             "empty": self.empty,
             "frozen": self.frozen,
-            "difference": self.difference,
-            "difference_low": low,
-            "difference_high": high,
+            "difference": self.gain.share,
+            "difference_low": self.gain.low,
+            "difference_high": self.gain.high,
             "effect": self.effect,
             "is_average": self.is_average,
         }
@@ -121,7 +116,7 @@ def by_task(arms: Arms) -> pl.DataFrame:
     pairs that differ."""
     own = ["group", "task_id", "goal"]
     rows = [
-        {**dict(zip(own, key, strict=True)), **paired_in(pairs).row()}
+        {**dict(zip(own, key, strict=True)), **counted(pairs).row()}
         for key, pairs in arms.pairs.group_by(own, maintain_order=True)
     ]
     frame = pl.DataFrame(rows, infer_schema_length=None)
@@ -133,9 +128,7 @@ def by_planner_seed(arms: Arms) -> pl.DataFrame:
     of the groups, as the overall average's are."""
     rows = []
     for (seed,), pairs in arms.pairs.group_by(["planner_seed"], maintain_order=True):
-        parts = {
-            str(group): paired_in(own) for (group,), own in pairs.group_by(["group"], maintain_order=True)
-        }
+        parts = {str(group): counted(own) for (group,), own in pairs.group_by(["group"], maintain_order=True)}
         all_of = together(parts.values())
         empty, frozen = (
             weighted((getattr(part, side).share, arms.tasks[group]) for group, part in parts.items())
@@ -147,30 +140,16 @@ def by_planner_seed(arms: Arms) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None).sort("planner_seed")
 
 
-def paired_in(pairs: pl.DataFrame) -> Paired:
-    """The cells of rows of `Arms.pairs`."""
-    whole = pairs.filter(~pl.col("broken"))
-    frozen, empty = pl.col("success"), pl.col("success_empty")
-    cells = whole.select(
-        both=(frozen & empty).sum(),
-        only_frozen=(frozen & ~empty).sum(),
-        only_empty=(~frozen & empty).sum(),
-        neither=(~frozen & ~empty).sum(),
-    ).row(0)
-    both, only_frozen, only_empty, neither = map(int, cells)
-    return Paired(both, only_frozen, only_empty, neither, pairs.height - whole.height)
-
-
 def _of_group(arms: Arms, group: str) -> Compared:
     pairs = arms.pairs.filter(pl.col("group") == group)
-    cells = paired_in(pairs)
+    cells = counted(pairs)
     tasks = arms.tasks[group]
-    interval = interval_of_difference(arms.whole, {group: tasks})
-    return Compared(group, tasks, cells, cells.empty.share, cells.frozen.share, interval)
+    return Compared(group, tasks, cells, cells.empty.share, cells.frozen.share, difference(pairs))
 
 
 def _average(arms: Arms, name: str, parts: Iterable[Compared]) -> Compared:
     held = list(parts)
+    members = tuple(part.name for part in held)
     empty, frozen = (
         weighted((getattr(part, side), part.tasks) for part in held) for side in ("empty", "frozen")
     )
@@ -180,6 +159,6 @@ def _average(arms: Arms, name: str, parts: Iterable[Compared]) -> Compared:
         pairs=together(part.pairs for part in held),
         empty=empty,
         frozen=frozen,
-        interval=interval_of_difference(arms.whole, {part.name: part.tasks for part in held}),
-        members=tuple(part.name for part in held),
+        gain=difference(arms.pairs.filter(pl.col("group").is_in(members)), arms.tasks),
+        members=members,
     )

@@ -47,7 +47,7 @@ def _figures(arms: Arms, compared: Compared) -> str:
     return (
         f"With the snapshot of build {arms.last}, {percent(compared.frozen)} of the episodes succeed; with "
         f"the empty store, in the same worlds, {percent(compared.empty)}{weighted}. That is "
-        f"{points(compared.difference)} percentage points{_interval(compared)}. Of {pairs.n} pairs, "
+        f"{points(compared.gain.share)} percentage points{_interval(compared)}. Of {pairs.n} pairs, "
         f"{pairs.only_frozen} succeed only with knowledge and {pairs.only_empty} only without it "
         f"(exact McNemar p {_p(pairs.p)}, descriptive). {_why_not(compared)}"
     ).strip()
@@ -58,10 +58,10 @@ def _p(p: float) -> str:
 
 
 def _interval(compared: Compared) -> str:
-    if compared.interval is None:
-        return ", and too few tasks and planner seeds for an interval"
-    low, high = compared.interval
-    return f" (95 % bootstrap over tasks and planner seeds: {points(low)} to {points(high)})"
+    _, low, high, drawn = compared.gain
+    if low is None:
+        return ", and one task with one planner seed gives no interval"
+    return f" (95 % bootstrap over {drawn}: {points(low)} to {points(high)})"
 
 
 def _why_not(compared: Compared) -> str:
