@@ -1,7 +1,7 @@
 """The benches, one after the other; exit code 1 if a goal is missed.
 
-python -m bench                            both
-python -m bench --skip retrieval           Monitor alone
+python -m bench                            all
+python -m bench --skip retrieval           leave one out
 python -m bench --ticks 1000000            Monitor over fewer ticks
 """
 
@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from bench import monitor, retrieval
+from bench import monitor, monitor_truth, retrieval
 
 
 class Bench(StrEnum):
@@ -20,14 +20,15 @@ class Bench(StrEnum):
 
     MONITOR = "monitor"
     RETRIEVAL = "retrieval"
+    TRUTH = "truth"
 
 
 EXAMPLES = """
 Examples:
 
-  python -m bench                             both
+  python -m bench                             all
 
-  python -m bench --skip retrieval            Monitor alone
+  python -m bench --skip retrieval            leave one out
 
   python -m bench --ticks 1000000             Monitor over fewer ticks
 """
@@ -40,13 +41,16 @@ def run(
     ] = monitor.TICKS,
     folder: Annotated[Path, typer.Option(help="Where the made-up traces are kept.")] = Path("data/bench"),
 ) -> None:
-    """Measure Monitor against a bare scan of its files, then retrieval; exit code 1 if a goal is missed."""
+    """Measure Monitor against a bare scan of its files, retrieval, and Monitor against the inner truth; exit
+    code 1 if a goal is missed."""
     left_out = skip or []
     missed = 0
     if Bench.MONITOR not in left_out:
         missed += monitor.main(folder, ticks)
     if Bench.RETRIEVAL not in left_out:
         missed += retrieval.main()
+    if Bench.TRUTH not in left_out:
+        missed += monitor_truth.main()
     raise typer.Exit(1 if missed else 0)
 
 

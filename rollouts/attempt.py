@@ -18,9 +18,11 @@ from rollouts.protocols import (
     Advance,
     EpisodeSpec,
     Executor,
+    Insider,
     Move,
     Observation,
     Subgoal,
+    Trial,
     Truth,
     World,
 )
@@ -161,7 +163,11 @@ class Stage:
         elif reason == "superseded":
             success = None  # cut short by the task's success: whether it would have been reached is open
         run = log.ended(self._now, success, reason, attempt)
-        return replace(run, won_at=end.won_at, truths=tuple(self._world.truths(run.start_tick)))
+        truths = list(self._world.truths(run.start_tick))
+        if success is False and isinstance(self._world, Insider):
+            trial = Trial(subgoal.kind, subgoal.target, run.start_tick, reason)
+            truths.append(self._world.verdict(trial))
+        return replace(run, won_at=end.won_at, truths=tuple(truths))
 
     def _steps(self, subgoal: Subgoal, log: "_Log") -> "_End":
         """Why the attempt ended, before its checks are looked at."""

@@ -7,7 +7,7 @@ pitch 90 looks down). Time is game ticks, 20 per second.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -125,6 +125,18 @@ class Truth(NamedTuple):
     tick: int
     failure_type: str
     detail: str
+    scope: Literal["event", "attempt"] = "event"
+    """a note of what was refused or went wrong at a tick, or the one reason why an attempt failed"""
+
+
+class Trial(NamedTuple):
+    """An attempt that did not succeed, as a world is asked why."""
+
+    kind: str
+    target: str | None
+    since: int
+    """its first tick"""
+    end_reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +175,15 @@ class World(Protocol):
 
     def truths(self, since_tick: int) -> Sequence[Truth]:
         """The inner truth about everything that failed since a tick, in order; for scoring Monitor only."""
+        ...
+
+
+@runtime_checkable
+class Insider(Protocol):
+    """A world that can say why an attempt in it failed; the game itself is none."""
+
+    def verdict(self, trial: Trial) -> Truth:
+        """Why an attempt that has just ended failed, a truth of scope "attempt"; for scoring Monitor only."""
         ...
 
 

@@ -46,6 +46,7 @@ TRUTHS: Final = pl.Schema(
         "tick": pl.Int32(),
         "failure_type": pl.String(),
         "detail": pl.String(),
+        "scope": pl.String(),
     }
 )
 """The worlds' inner truths: for scoring Monitor, and never part of a trace."""
@@ -324,6 +325,13 @@ class Batch:
         return True
 
 
+def stored_truths(home: Path, build: str) -> pl.DataFrame:
+    """The inner truths (`TRUTHS`) of every shard of a build that is whole, each once: an episode that two
+    batches have in common has the same truths in both."""
+    manifests = (home / "rollouts" / build).glob(f"*/*/*/{MANIFEST}")
+    return _read_beside(sorted(path.parent for path in manifests), "truths").unique(maintain_order=True)
+
+
 def kept_beside(home: Path, build: str, group: str, source: str, table: str) -> pl.DataFrame:
     """`Batch.beside` of every shard that was ever played under this name, in the order of the folders' names.
     Episodes that were replaced since are among them, and one that two batches played stands there twice."""
@@ -339,7 +347,8 @@ def _read_beside(folders: Iterable[Path], table: str) -> pl.DataFrame:
         if manifest is not None and table in manifest["beside"]:
             path = folder / table / manifest["beside"][table]["file"]
             frames.append(pl.read_parquet(path, glob=False))
-    return pl.concat(frames)
+    # A table of an older layout lacks columns: what they hold is unknown of its rows.
+    return pl.concat(frames, how="diagonal")
 
 
 def _beside(records: Iterable[EpisodeRecord]) -> dict[str, pl.DataFrame]:

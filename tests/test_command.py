@@ -4,6 +4,7 @@ import ast
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,18 @@ from typer.main import get_command
 from typer.testing import CliRunner, Result
 
 from pipeline.command import app
+from rollouts.backends import InProcess, stage_kit
+from rollouts.monitor import monitor
+from rollouts.recorder import Batch
+from rollouts.rounds import roll_out
+from rollouts.trace import Trace
+from tests.fake_world import crew, spec, subgoal, task
 from tests.test_pipeline import recordings, run
 from tests.voyager_files import event, write_run
 from warehouse.analysis import ANALYSIS, query
+from warehouse.domains import Domain
+from warehouse.knowledge import Check
+from warehouse.records import TRACE_TABLES
 from warehouse.snapshots import list_snapshots, published_snapshot
 from warehouse.trace_store import ShardStore, feedback_store, trace_store
 
@@ -317,6 +327,31 @@ def test_monitor_score_exits_with_one_when_a_goal_is_missed(home: Path, tmp_path
     absent = call(home, "monitor", "score", str(labels), "--build", "0009")
     assert absent.exit_code == 2
     assert "build 0009 holds no attempts" in words(absent)
+
+
+def test_monitor_truth_shows_matrix_and_figures(home: Path, tmp_path: Path, minecraft: Domain) -> None:
+    no_truth = call(home, "monitor", "truth")
+    assert no_truth.exit_code == 2
+    assert "no unsuccessful attempt whose inner truth is known" in words(no_truth)
+    steps = [subgoal("craft", "stick", Check(type="inv_ge", name="stick", value=4.0))]
+    loop = crew(minecraft, row="no_repair", subgoals=steps, wanted=task(64))
+    played = tmp_path / "home"
+    batch = Batch(played, "training", [replace(spec(0, horizon=200), world="techtree")])
+    roll_out([batch], InProcess(stage_kit(minecraft, "scripted")), loop)
+    trace = {name: trace_store(played).scan(name).collect() for name in TRACE_TABLES}
+    feedback = monitor(Trace.of(trace), minecraft)
+    feedback_store(played).write_source(
+        batch.build,
+        batch.group,
+        "training",
+        {"feedback": feedback},
+        trace["episodes"]["episode_id"].to_list(),
+    )
+    shown = call(played, "monitor", "truth", "--build", batch.build)
+    assert shown.exit_code == 0, shown.output
+    assert "1 MISSING_INGREDIENT" in shown.output
+    assert "The same type in 1 of 1 attempts" in words(shown)
+    assert "stand-ins" in shown.output
 
 
 def test_monitor_score_misses_no_goal_that_no_label_asks_about(home: Path, tmp_path: Path) -> None:

@@ -36,6 +36,9 @@ def reference(rows: Sequence[Row]) -> Row:
     places = [row for row in rows if row["x"] is not None]
     recent = [row for row in places if row["tick"] > last - DEFAULTS.recent_ticks]
     words = [row["action"] for row in rows if row["action"] is not None]
+    end = [row for row in rows if row["tick"] > last - DEFAULTS.stuck_ticks]
+    late = [row for row in end if row["x"] is not None]
+    last_words = [row["action"] for row in end if row["action"] is not None]
     cells = [tuple(math.floor(row[axis]) for axis in "xyz") for row in places]
     entered = [cell for cell, _ in groupby(cells)]
     return {
@@ -44,11 +47,19 @@ def reference(rows: Sequence[Row]) -> Row:
         "extent": max((max(p[a] for p in places) - min(p[a] for p in places)) for a in "xyz")
         if places
         else None,
+        "extent_last": max((max(p[a] for p in late) - min(p[a] for p in late)) for a in "xyz")
+        if late
+        else None,
         "n_ticks": len(rows),
         "first_tick": min(row["tick"] for row in rows),
         "last_tick": last,
         "pressing": sum(bool(MOVES & set(word.split("+"))) for word in words) / len(words) if words else None,
+        "pressing_last": sum(bool(MOVES & set(word.split("+"))) for word in last_words) / len(last_words)
+        if last_words
+        else None,
         "acted": any(word != "noop" for word in words),
+        "attacked": any("attack" in word.split("+") for word in words),
+        "used": any("use" in word.split("+") for word in words),
         "cell_loop": 1 - len(set(entered)) / len(entered) if entered else None,
     }
 

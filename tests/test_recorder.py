@@ -14,6 +14,7 @@ from rollouts.recorder import (
     ForeignEpisodeError,
     episode_id_of,
     plan_shards,
+    stored_truths,
     trace_of,
 )
 from rollouts.rounds import play, roll_out
@@ -111,7 +112,11 @@ def test_answers_budgets_and_truths_are_kept_beside_the_trace(
     assert budgets["episode_id"].to_list() == sorted(record.episode_id for record in everyone)
     assert (budgets["used"] + budgets["remaining"] == 9).all()
     assert budgets["tries"].to_list() == [1] * 20
-    assert set(batch.beside("truths")["failure_type"]) == {"NAV_STUCK"}
+    truths = batch.beside("truths")
+    assert set(truths["failure_type"]) == {"NAV_STUCK"}
+    by_row = [*truths.columns]
+    assert stored_truths(tmp_path, batch.build).sort(by_row).equals(truths.unique().sort(by_row))
+    assert stored_truths(tmp_path, "another").is_empty()
     answers = log.read(tmp_path, "answers")
     assert set(answers["answer_id"]) == {row["answer_id"] for each in everyone for row in each.answers}
 

@@ -95,3 +95,40 @@ def _confusion(counts: "dict[tuple[str, str], int]") -> "pl.DataFrame":
     ]
     columns = {str(column): pl.Int64() for column in range(1, len(names) + 1)}
     return pl.DataFrame(rows, schema={"label": pl.String(), **columns})
+
+
+@app.command()
+def truth(
+    build: Annotated[str | None, typer.Option(help="the build whose attempts are compared")] = None,
+) -> None:
+    """Compare Monitor with the world's inner truth of why attempts failed: confusion matrix, F1, macro-F1.
+
+    Only a built-in world has one, and Monitor never sees it. The agreement is over unsuccessful attempts.
+    Exits with 2 when the build holds none whose truth is known.
+
+    Example: `mineevolve monitor truth --build 0001`
+    """
+    from pipeline.command.console import MISUSED, fail, out, show
+    from pipeline.command.sources import chosen_build
+    from pipeline.settings import Settings
+    from rollouts.exercise import STAND_INS
+    from rollouts.monitor.agreement import agreement
+    from rollouts.recorder import stored_truths
+    from warehouse.trace_store import feedback_store
+
+    settings = Settings()
+    chosen = chosen_build(build, settings)
+    feedback = feedback_store(settings.home).scan("feedback", [chosen]).collect()
+    result = agreement(feedback, stored_truths(settings.home, chosen))
+    if not result.n:
+        raise fail(
+            f"build {chosen} holds no unsuccessful attempt whose inner truth is known: play one in the "
+            f"built-in world with `mineevolve train --build {chosen} --group wooden`",
+            MISUSED,
+        )
+    show(result.matrix, f"Build {chosen}: the world's truth (rows) against Monitor (columns, by number)")
+    show(result.by_class, "By failure type")
+    out.print(result.summary, soft_wrap=True)
+    if result.untold:
+        out.print(f"{result.untold} more unsuccessful attempts have no inner truth and are left out.")
+    out.print(STAND_INS, soft_wrap=True)

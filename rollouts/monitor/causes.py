@@ -8,11 +8,13 @@ from typing import Final
 
 import polars as pl
 
-from rollouts.monitor import observed_causes, stopping
+from rollouts.monitor import observed_causes, stopping, subgoal_causes
+from rollouts.monitor.broken_causes import broken_causes
 from rollouts.monitor.case import Case, Rule
 from rollouts.monitor.runs import KEY
 from rollouts.monitor.said_causes import EVIDENCE, said_causes
 from rollouts.monitor.settings import MonitorSettings
+from rollouts.monitor.tried_causes import tried_causes
 from rollouts.monitor.watch import Watched
 from rollouts.trace import Trace
 from warehouse import vocabulary as v
@@ -23,7 +25,11 @@ RULES: Final[tuple[Rule, ...]] = (
     said_causes,
     observed_causes.infrastructure,
     observed_causes.death,
-    observed_causes.wrong_tool,
+    subgoal_causes.impossible,
+    subgoal_causes.not_carried,
+    subgoal_causes.unpaid,
+    tried_causes,
+    broken_causes,
     observed_causes.gui_stall,
     observed_causes.target_not_found,
     observed_causes.target_unreachable,

@@ -9,6 +9,7 @@ from functools import reduce
 from operator import add
 from typing import Final
 
+import numpy as np
 import polars as pl
 
 from rollouts.monitor.runs import KEY, as_lists, attempt_starts, bounds, keys
@@ -16,23 +17,28 @@ from rollouts.monitor.settings import MonitorSettings
 
 AXES: Final = ("x", "y", "z")
 _MOVING: Final = r"(?:^|\+)(?:forward|back|left|right)(?:\+|$)"
+_ATTACK: Final = r"(?:^|\+)attack(?:\+|$)"
+_USE: Final = r"(?:^|\+)use(?:\+|$)"
 _CELL_BITS: Final = {"x": 38, "z": 12, "y": 0}  # room for 67 million blocks sideways, 4,096 up
 
 
 def motion(ticks: pl.DataFrame, begins: pl.Series, settings: MonitorSettings) -> pl.DataFrame:
     """Per attempt, in order: `variance` (sum of the per-axis population variances of position, blocks
     squared, eq. 2), `variance_last` (the same over the last 20 s), `extent` (largest side of the box that
-    holds the path, blocks), `cell_loop` (see `cell_loops`), `n_ticks`, `first_tick`, `last_tick`, `pressing`
-    (share of ticks with a movement key; null without actions) and `acted` (was any key pressed).
+    holds the path, blocks), `extent_last` (the same over the last `stuck_ticks`), `cell_loop` (see
+    `cell_loops`), `n_ticks`, `first_tick`, `last_tick`, `pressing` (share of ticks with a movement key; null
+    without actions), `pressing_last` (over the last `stuck_ticks`), `acted` (was any key pressed), `attacked`
+    and `used` (was that one).
 
     Ticks are sorted by (episode_id, tick); `begins` is their `attempt_starts`. Null where the source has no
     position.
     """
     edges = bounds(begins)
+    spread = _spread(ticks, edges, settings)
     return (
         keys(ticks, edges)
-        .hstack(_spread(ticks, edges, settings))
-        .hstack(_pressed(ticks, begins))
+        .hstack(spread.drop("late"))
+        .hstack(_pressed(ticks, begins, edges, spread["late"]))
         .join(cell_loops(ticks, begins), on=KEY, how="left", maintain_order="left")
     )
 
@@ -40,16 +46,22 @@ def motion(ticks: pl.DataFrame, begins: pl.Series, settings: MonitorSettings) ->
 def _spread(ticks: pl.DataFrame, edges: list[int], settings: MonitorSettings) -> pl.DataFrame:
     wide = as_lists(ticks.select("tick", *(pl.col(axis).cast(pl.Float64) for axis in AXES)), edges)
     last = pl.element().last()
-    # An attempt has one row per tick, so no more than the last `recent_ticks` rows are recent.
-    recent = (
-        pl.col("tick")
-        .list.tail(settings.recent_ticks)
-        .list.agg((pl.element() > last - settings.recent_ticks).sum())
-    )
-    return wide.with_columns(recent=recent).select(
+
+    def rows_of_last(span: int) -> pl.Expr:
+        # An attempt has one row per tick, so no more than the last `span` rows are of the last `span` ticks.
+        return pl.col("tick").list.tail(span).list.agg((pl.element() > last - span).sum())
+
+    def side(values: pl.Expr) -> pl.Expr:
+        return values.list.max() - values.list.min()
+
+    recent = rows_of_last(settings.recent_ticks)
+    late = rows_of_last(settings.stuck_ticks)
+    return wide.with_columns(recent=recent, late=late).select(
+        "late",
         variance=_in_order(pl.col(axis).list.var(ddof=0) for axis in AXES),
         variance_last=_in_order(pl.col(axis).list.tail(pl.col("recent")).list.var(ddof=0) for axis in AXES),
-        extent=pl.max_horizontal([pl.col(axis).list.max() - pl.col(axis).list.min() for axis in AXES]),
+        extent=pl.max_horizontal([side(pl.col(axis)) for axis in AXES]),
+        extent_last=pl.max_horizontal([side(pl.col(axis).list.tail(pl.col("late"))) for axis in AXES]),
         n_ticks=pl.col("tick").list.len().cast(pl.Int32),
         first_tick=pl.col("tick").list.first(),
         last_tick=pl.col("tick").list.last(),
@@ -62,32 +74,56 @@ def _in_order(terms: Iterable[pl.Expr]) -> pl.Expr:
     return reduce(add, terms)
 
 
-def _pressed(ticks: pl.DataFrame, begins: pl.Series) -> pl.DataFrame:
-    """The same keys are held for many ticks: a row per change of them, with its length, is enough."""
+def _pressed(ticks: pl.DataFrame, begins: pl.Series, edges: list[int], late: pl.Series) -> pl.DataFrame:
+    """The same keys are held for many ticks: a row per change of them, with its length, is enough.
+
+    `late` is how many of an attempt's rows, at its end, are of its last `stuck_ticks`.
+    """
     action = pl.col("action")
     changed = begins | ticks.select(action.ne_missing(action.shift(1))).to_series()
     rows = changed.arg_true()
     words = ticks["action"].gather(rows)
     moves = words.unique().drop_nulls()
+    runs = bounds(begins.gather(rows))
+    late_from = pl.Series(edges[1:], dtype=pl.Int64) - late.cast(pl.Int64)
+    ends = rows.shift(-1, fill_value=ticks.height).cast(pl.Int64)
+
+    def one_of(pattern: str) -> pl.Series:
+        return words.is_in(moves.filter(moves.str.contains(pattern)).implode()).fill_null(False)
+
     held = pl.DataFrame(
         {
-            "ticks": rows.shift(-1, fill_value=ticks.height).cast(pl.Int64) - rows.cast(pl.Int64),
+            "begin": rows.cast(pl.Int64),
+            "end": ends,
+            "late_from": np.repeat(late_from.to_numpy(), np.diff(runs)),
             "known": words.is_not_null(),
-            "moving": words.is_in(moves.filter(moves.str.contains(_MOVING)).implode()),
+            "moving": one_of(_MOVING),
             "acted": words != "noop",
+            "attacked": one_of(_ATTACK),
+            "used": one_of(_USE),
         }
+    ).with_columns(
+        ticks=pl.col("end") - pl.col("begin"),
+        late=(pl.col("end") - pl.max_horizontal("begin", "late_from")).clip(lower_bound=0),
     )
     per_attempt = as_lists(
         held.select(
             "acted",
+            "attacked",
+            "used",
             known=pl.col("ticks") * pl.col("known"),
-            moving=pl.col("ticks") * pl.col("moving").fill_null(False),
+            moving=pl.col("ticks") * pl.col("moving"),
+            known_last=pl.col("late") * pl.col("known"),
+            moving_last=pl.col("late") * pl.col("moving"),
         ),
-        bounds(begins.gather(rows)),
+        runs,
     )
     return per_attempt.select(
         pressing=(pl.col("moving").list.sum() / pl.col("known").list.sum()).fill_nan(None),
+        pressing_last=(pl.col("moving_last").list.sum() / pl.col("known_last").list.sum()).fill_nan(None),
         acted=pl.col("acted").list.any(),
+        attacked=pl.col("attacked").list.any(),
+        used=pl.col("used").list.any(),
     )
 
 

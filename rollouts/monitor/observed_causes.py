@@ -3,31 +3,15 @@
 import polars as pl
 
 from rollouts.monitor.case import Case
+from rollouts.monitor.evidence import as_cause
 from rollouts.monitor.runs import KEY
 from rollouts.monitor.targets import accepted_items, seen_names
-
-_ITEMS = pl.List(pl.Struct({"name": pl.String, "count": pl.Int32}))
-
-
-def _as_cause(frame: pl.DataFrame, type_: str, **evidence: pl.Expr) -> pl.DataFrame:
-    """Rows of `frame` as causes of one type; evidence columns that are not given are null."""
-    unknown = {
-        "tick": pl.lit(None, pl.Int32),
-        "seq": pl.lit(None, pl.Int32),
-        "name": pl.lit(None, pl.String),
-        "count": pl.lit(None, pl.Int32),
-        "items": pl.lit(None, _ITEMS),
-        "text": pl.lit(None, pl.String),
-    }
-    return frame.select(
-        *KEY, pl.lit(type_).alias("type"), *[expr.alias(name) for name, expr in (unknown | evidence).items()]
-    )
 
 
 def infrastructure(case: Case) -> pl.DataFrame:
     """The source recorded nothing of the attempt, or says that the environment ended it."""
     ended = case.attempts.filter(pl.col("end_reason") == "infrastructure")
-    return _as_cause(
+    return as_cause(
         ended,
         "INFRASTRUCTURE",
         tick=pl.col("end_tick"),
@@ -48,7 +32,7 @@ def death(case: Case) -> pl.DataFrame:
         .filter((pl.col("eaten_at") > pl.col("tick_before")) & (pl.col("eaten_at") <= pl.col("tick")))
         .select(*KEY, "tick")
     )
-    by_ticks = _as_cause(
+    by_ticks = as_cause(
         signs.join(fed, on=[*KEY, "tick"], how="anti"),
         "DEATH",
         tick=pl.col("tick"),
@@ -66,7 +50,7 @@ def death(case: Case) -> pl.DataFrame:
     return pl.concat(
         [
             by_ticks,
-            _as_cause(ended, "DEATH", tick=pl.col("end_tick"), text=pl.lit("the attempt ended in death")),
+            as_cause(ended, "DEATH", tick=pl.col("end_tick"), text=pl.lit("the attempt ended in death")),
         ]
     )
 
@@ -82,45 +66,6 @@ def _meals(case: Case) -> pl.DataFrame:
     )
 
 
-def wrong_tool(case: Case) -> pl.DataFrame:
-    """A block was broken with a tool that cannot harvest it, and its drop did not come in."""
-    broken = case.events.filter(
-        (pl.col("kind").cast(pl.String) == "counter") & pl.col("name").str.starts_with("mine_block:")
-    ).with_columns(block=pl.col("name").str.strip_prefix("mine_block:"))
-    if broken.is_empty():
-        return _as_cause(broken, "MISSING_TOOL")
-    fit = pl.DataFrame(
-        [
-            {"block": block, "tool": tool}
-            for block in broken["block"].unique(maintain_order=True)
-            for tool in sorted(case.domain.fit_tools(block))
-        ],
-        schema={"block": pl.String, "tool": pl.String},
-    )
-    held = case.watched.equipment.sort("tick", maintain_order=True)
-    with_tool = (
-        broken.filter(pl.col("block").is_in(fit["block"].unique().to_list()))
-        .sort("tick")
-        .join_asof(held, on="tick", by=KEY, check_sortedness=False)
-        .drop_nulls("equipped")
-        .join(fit, left_on=["block", "equipped"], right_on=["block", "tool"], how="anti")
-    )
-    got = (
-        case.inventory_changes.join(accepted_items(case.attempts, case.domain), on=[*KEY, "item"])
-        .filter(pl.col("delta") > 0)
-        .select(KEY)
-        .unique()
-    )
-    return _as_cause(
-        with_tool.join(got, on=KEY, how="anti"),
-        "MISSING_TOOL",
-        tick=pl.col("tick"),
-        seq=pl.col("seq"),
-        name=pl.col("block"),
-        text=pl.format("{} was broken with {} and gave no drop", "block", "equipped"),
-    )
-
-
 def gui_stall(case: Case) -> pl.DataFrame:
     """A GUI stayed open and nothing in it or in the inventory changed: to the attempt's end, or for 5 s."""
     until_end = pl.col("to_end") & (pl.col("length") >= case.settings.gui_stall_at_end)
@@ -129,7 +74,7 @@ def gui_stall(case: Case) -> pl.DataFrame:
         .filter((pl.col("length") >= case.settings.gui_stall) | until_end)
         .sort([*KEY, "opened"])
     )
-    return _as_cause(
+    return as_cause(
         stalls,
         "GUI_STALL",
         tick=pl.col("opened"),
@@ -167,7 +112,7 @@ def target_not_found(case: Case) -> pl.DataFrame:
     seen = case.sightings.filter("visible").select(*KEY, "name").unique()
     found = seen_names(case.attempts, case.domain).join(seen, on=[*KEY, "name"]).select(KEY).unique()
     touched = _touched(case)
-    return _as_cause(
+    return as_cause(
         searching.join(found, on=KEY, how="anti").join(touched, on=KEY, how="anti"),
         "TARGET_NOT_FOUND",
         tick=pl.col("last_tick"),
@@ -177,10 +122,21 @@ def target_not_found(case: Case) -> pl.DataFrame:
 
 
 def target_unreachable(case: Case) -> pl.DataFrame:
-    """The target was in view, known to be out of reach, the agent moved and never came within reach."""
+    """The target was in view, known to be out of reach, the agent moved and never got to it: it never came
+    within reach, or it pressed on before it to the end and never laid hands on it (distance alone is no reach
+    where something stands between)."""
     names = seen_names(case.attempts, case.domain)
     looks = case.sightings.filter("visible").join(names, on=[*KEY, "name"])
-    reached = looks.filter(pl.col("in_reach")).select(KEY).unique()
+    kind = pl.col("kind").cast(pl.String)
+    hands_on = (
+        pl.when(kind.is_in(["mine", "combat"]))
+        .then("attacked")
+        .when(kind == "use")
+        .then("used")
+        .otherwise(True)
+    )
+    able = case.attempts.filter(hands_on.fill_null(True) | ~_pressing_on(case)).select(KEY)
+    reached = looks.filter(pl.col("in_reach")).select(KEY).unique().join(able, on=KEY, how="semi")
     far = (
         looks.filter(~pl.col("in_reach"))
         .sort([*KEY, "tick"], maintain_order=True)
@@ -188,7 +144,7 @@ def target_unreachable(case: Case) -> pl.DataFrame:
     )
     moving = _seekers(case).filter(pl.col("extent") >= case.settings.hardly_moved).select(KEY)
     touched = _touched(case)
-    return _as_cause(
+    return as_cause(
         far.join(moving, on=KEY).join(reached, on=KEY, how="anti").join(touched, on=KEY, how="anti"),
         "TARGET_UNREACHABLE",
         tick=pl.col("tick"),
@@ -198,7 +154,8 @@ def target_unreachable(case: Case) -> pl.DataFrame:
 
 
 def stuck(case: Case) -> pl.DataFrame:
-    """The agent pressed to move and hardly did, or ran through the same cells again and again."""
+    """The agent pressed to move and hardly did, in all of the attempt or at its end, or ran through the same
+    cells again and again."""
     duration = pl.col("last_tick") - pl.col("first_tick")
     pressed = (
         (pl.col("pressing") >= case.settings.pressing_share)
@@ -208,22 +165,33 @@ def stuck(case: Case) -> pl.DataFrame:
     circled = (pl.col("cell_loop") >= case.settings.loop_score) & (duration >= case.settings.stuck_ticks)
     held = case.attempts.filter(
         pl.col("kind").cast(pl.String).is_in(["mine", "combat", "move", "use"])
-        & (pressed.fill_null(False) | circled.fill_null(False))
+        & pl.any_horizontal(each.fill_null(False) for each in (pressed, _pressing_on(case), circled))
     )
-    return _as_cause(
+    return as_cause(
         held,
         "NAV_STUCK",
         tick=pl.col("last_tick"),
         text=pl.format(
-            "stayed within {} blocks; {} of its cells were entered before",
+            "stayed within {} blocks, {} at the end; {} of its cells were entered before",
             pl.col("extent").round(1),
+            pl.col("extent_last").round(1),
             pl.col("cell_loop").round(2),
         ),
     )
 
 
+def _pressing_on(case: Case) -> pl.Expr:
+    """Whether it pressed to move at the end and hardly did."""
+    return (
+        (pl.col("pressing_last") >= case.settings.pressing_share)
+        & (pl.col("extent_last") < case.settings.hardly_moved)
+        & (pl.col("last_tick") - pl.col("first_tick") >= case.settings.stuck_ticks)
+    ).fill_null(False)
+
+
 def no_action(case: Case) -> pl.DataFrame:
-    """Observations, but no acting event, no error, no pressed key, and nothing that moved or changed."""
+    """Observations, but no acting event, no error, no pressed key, and nothing that moved or changed; or a
+    planned step whose executor stopped before a single tick had passed."""
     acting = pl.concat(
         [
             case.events.filter(
@@ -233,39 +201,67 @@ def no_action(case: Case) -> pl.DataFrame:
         ]
     ).unique()
     idle = case.attempts.filter(
-        (pl.col("n_ticks") > 0)
+        ((pl.col("n_ticks") > 0) | ((pl.col("end_reason") == "agent_stopped") & ~pl.col("relative")))
         & ~pl.col("acted").fill_null(False)
         & (pl.col("extent").fill_null(0) < case.settings.hardly_moved)
         & (pl.col("end_reason") != "infrastructure")
     )
-    return _as_cause(
+    return as_cause(
         idle.join(acting, on=KEY, how="anti"),
         "NO_ACTION",
-        tick=pl.col("last_tick"),
-        text=pl.format("{} observations and no action", "n_ticks"),
+        tick=pl.coalesce("last_tick", "end_tick"),
+        text=pl.format("{} observations and no action", pl.col("n_ticks").fill_null(0)),
     )
 
 
 def timeout(case: Case) -> pl.DataFrame:
-    """The budget ended while progress was still being made."""
-    ended = case.attempts.filter(
-        pl.col("end_reason").cast(pl.String).is_in(["timeout", "horizon"])
-        & (pl.col("progress_last") >= case.settings.epsilon_progress)
+    """The budget ended while progress was still being made: the body or the inventory had changed over the
+    last 20 s, or a block had broken (who digs through stone by hand stands still meanwhile)."""
+    ended = case.attempts.filter(pl.col("end_reason").cast(pl.String).is_in(["timeout", "horizon"]))
+    broke = (
+        case.events.filter(pl.col("name").str.starts_with("mine_block:"))
+        .join(ended.select(*KEY, "end_tick"), on=KEY)
+        .filter(pl.col("tick") > pl.col("end_tick") - case.settings.recent_ticks)
+        .group_by(KEY)
+        .agg(broke=pl.len())
     )
-    return _as_cause(
-        ended,
+    going_on = (
+        ended.join(broke, on=KEY, how="left", maintain_order="left")
+        .with_columns(pl.col("broke").fill_null(0))
+        .filter((pl.col("progress_last") >= case.settings.epsilon_progress) | (pl.col("broke") > 0))
+    )
+    return as_cause(
+        going_on,
         "TIMEOUT",
         tick=pl.col("end_tick"),
-        text=pl.format("progress over the last 20 s was {}", pl.col("progress_last").round(3)),
+        text=pl.format(
+            "progress over the last 20 s was {}; {} blocks broke",
+            pl.col("progress_last").round(3),
+            "broke",
+        ),
     )
 
 
 def _seekers(case: Case) -> pl.DataFrame:
-    """Attempts that go to something and whose source can see."""
-    return case.attempts.filter(
-        pl.col("kind").cast(pl.String).is_in(["mine", "combat"])
-        & pl.col("target").is_not_null()
-        & pl.col("observes").list.contains("sightings")
+    """Attempts that go to something out there and whose source can see. To use something is to go to it if
+    it is a creature or a station that is not carried."""
+    kind = pl.col("kind").cast(pl.String)
+    places = sorted(case.domain.entities | case.domain.stations)
+    carried = (
+        case.attempts.select(*KEY, "target", held=pl.col("state_before").struct.field("inventory"))
+        .explode("held")
+        .filter(pl.col("held").struct.field("name") == pl.col("target"))
+        .select(KEY)
+    )
+    to_use = case.attempts.filter((kind == "use") & pl.col("target").is_in(places)).join(
+        carried, on=KEY, how="anti", maintain_order="left"
+    )
+    to_go = case.attempts.filter(
+        kind.is_in(["mine", "combat"])
+        | ((kind == "move") & pl.col("target").is_in([*places, *sorted(case.domain.blocks)]))
+    )
+    return pl.concat([to_go, to_use]).filter(
+        pl.col("target").is_not_null() & pl.col("observes").list.contains("sightings")
     )
 
 
@@ -276,7 +272,10 @@ def _touched(case: Case) -> pl.DataFrame:
     )
     names = seen_names(case.attempts, case.domain)
     done = (
-        case.events.filter(pl.col("signal").cast(pl.String) == "done")
+        case.events.filter(
+            (pl.col("signal").cast(pl.String) == "done")
+            | pl.col("name").str.contains("^(?:mine_block|kill_entity):")
+        )
         .with_columns(name=pl.col("name").str.split(":").list.last())
         .join(names, on=[*KEY, "name"])
     )

@@ -81,8 +81,11 @@ def _unmet_requirement(events: pl.DataFrame, case: Case) -> pl.DataFrame:
 def _failed_result(events: pl.DataFrame, case: Case) -> pl.DataFrame:
     """A craft or smelt that was carried out and gave nothing: for want of materials if the inventory before
     it shows that they were short for the number tried, else a failure of the recipe or the smelting."""
+    parts = pl.col("name").str.split(":")
     failed = events.filter(pl.col("signal") == "result_failed").with_columns(
-        verb=pl.col("name").str.split(":").list.first(), thing=pl.col("name").str.split(":").list.last()
+        # A result without its verb is of what the attempt was about.
+        verb=pl.when(parts.list.len() > 1).then(parts.list.first()),
+        thing=parts.list.last(),
     )
     if failed.is_empty():
         return failed.with_columns(type=pl.lit("UNKNOWN"))

@@ -33,6 +33,8 @@ class MonitorSettings:
     hardly_moved: float = 2.0
     """Within two blocks for as long as `stuck_ticks`, while pressing to move, is being stuck."""
     stuck_ticks: int = 100
+    drop_late: int = 200
+    """A drop that was not picked up within 10 s was left; in less time it may just not have been yet."""
     pressing_share: float = 0.5
 
 

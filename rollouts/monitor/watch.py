@@ -18,6 +18,7 @@ from warehouse.domains import Domain
 from warehouse.records import empty
 
 NEEDED: Final = (*KEY, "tick", *AXES, "health", "hunger", "alive", "equipped", "gui", "action")
+_MAKING: Final = r"(?:^|\+)(craft|smelt)(?:\+|$)"
 BATCH_ROWS: Final = 375_000  # three row groups: enough to be worth a call, few enough to hold several
 
 
@@ -34,6 +35,8 @@ class Watched(NamedTuple):
     their spawn values), `health_before`, `hunger_before`."""
     equipment: pl.DataFrame
     """One row per change of what is held in hand: KEY, `tick`, `equipped`."""
+    makings: pl.DataFrame
+    """One row per time that a craft or a smelting was asked for: KEY, `tick`, `act` ("craft" or "smelt")."""
 
     @classmethod
     def joined(cls, parts: list[Self]) -> Self:
@@ -50,6 +53,7 @@ def watch(ticks: pl.DataFrame, domain: Domain, settings: MonitorSettings) -> Wat
         _screens(ticks, begins),
         _deaths(ticks, begins, domain),
         _equipment(ticks, begins),
+        _makings(ticks, begins),
     )
 
 
@@ -106,6 +110,16 @@ def _deaths(ticks: pl.DataFrame, begins: pl.Series, domain: Domain) -> pl.DataFr
         .with_columns(dead=dead)
         .drop("alive")
     )
+
+
+def _makings(ticks: pl.DataFrame, begins: pl.Series) -> pl.DataFrame:
+    action = pl.col("action")
+    changed = ticks.select(action.ne_missing(action.shift(1))).to_series() | begins
+    rows = changed.arg_true()
+    words = ticks["action"].gather(rows)
+    asked = words.str.extract(_MAKING)
+    made = asked.is_not_null()
+    return ticks.select(*KEY, "tick")[rows.filter(made)].with_columns(act=asked.filter(made))
 
 
 def _equipment(ticks: pl.DataFrame, begins: pl.Series) -> pl.DataFrame:

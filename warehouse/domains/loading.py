@@ -53,6 +53,9 @@ class _Reader:
         entity_drops, rare_entity_drops, entity_effort = self._creatures()
         food_points = {food: float(points) for food, points in self._toml("foods").items()}
         self._check("foods.toml", food_points, self._items)
+        pack = self._toml("pack")
+        stacks = {item: int(row["stack"]) for row in pack.get("smaller", ()) for item in row["items"]}
+        self._check("pack.toml", stacks, self._items)
         stations = frozenset(rules["stations"]["all"])
         self._check("domain.toml", stations, self._blocks)
         return Domain(
@@ -107,6 +110,9 @@ class _Reader:
             food_points=food_points,
             trades=self._trades(),
             depth_bands={band: float(floor) for band, floor in rules.get("depth_bands", {}).items()},
+            slots=int(pack.get("slots", 0)),
+            stack=int(pack.get("stack", 64)),
+            stacks=stacks,
         )
 
     def _json(self, stem: str) -> Any:

@@ -136,6 +136,12 @@ class Domain:
     """creature -> its offers, in the order in which it makes them"""
     depth_bands: Mapping[str, float] = declare(default_factory=dict)
     """name of a band of heights -> its lowest y, in blocks; the lowest band has no floor"""
+    slots: int = 0
+    """how many stacks an agent carries; 0 where the domain does not say"""
+    stack: int = 64
+    """how many of an item share a slot, where `stacks` has no row"""
+    stacks: Mapping[str, int] = declare(default_factory=dict)
+    """item -> how many of it share a slot"""
 
     def __post_init__(self) -> None:
         for each in fields(self):

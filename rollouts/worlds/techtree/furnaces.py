@@ -66,7 +66,8 @@ def collect(play: Play) -> None:
         if taken:
             play.count("craft_item", item, taken)
     elif int(oven["n_in"]) and not int(oven["burn"]):
-        play.refuse("NO_FUEL", "")
+        # What waits is named: the fire may have gone out over somebody else's sand.
+        play.notice("NO_FUEL", f"under {play.catalogue.items[int(oven['input'])]}")
 
 
 def furnace_at(play: Play, cell: Cell) -> Any:

@@ -77,11 +77,14 @@ def use(play: Play) -> bool:
     """Uses what is held on what is looked at. True if that did something, or tried to; eating is then off."""
     held = play.pack.held_item
     row = creature_in_sight(play)
+    if row is not None:
+        play.struck[play.catalogue.creatures[int(play.state.mobs[row]["kind"])]] = play.now
     if row is not None and _use_on_creature(play, row, held):
         return True
     seen = sight(play)
     if seen is not None:
         name = play.block(seen.cell)
+        play.struck[name] = play.now
         wash = play.parameters["wash"]
         if name == wash["station"] and (held in wash["items"] or held in wash["fills"]):
             _at_cauldron(play, seen.cell, str(held))

@@ -39,12 +39,12 @@ def follow(play: Play, flags: int) -> None:
     if flags & LOST:
         _lost(play)
     if flags & STUCK:
-        play.refuse("NAV_STUCK", f"within {play.parameters['rules']['stuck_radius']} blocks")
+        play.notice("NAV_STUCK", f"within {play.parameters['rules']['stuck_radius']} blocks")
         play.body["stuck"] = 0
     if flags & STALLED:
-        play.refuse("GUI_STALL", play.screen)
+        play.notice("GUI_STALL", play.screen)
     if flags & UNFUELLED:
-        play.refuse("NO_FUEL", "")
+        play.notice("NO_FUEL", "")
     if flags & DIED:
         _died(play)
 
@@ -66,6 +66,7 @@ def _broke(play: Play) -> None:
     play.put(cell, play.catalogue.palette[play.catalogue.air])
     body["exhaustion"] += play.parameters["hands"]["mine_exhaustion"]
     body["stuck"] = 0
+    play.achieved = play.now
     play.count("mine_block", name)
     if name == play.domain.smelting_station:
         furnaces.spill(play, cell)
@@ -74,7 +75,7 @@ def _broke(play: Play) -> None:
     if play.catalogue.harvests(held, name):
         _scatter(play, cell, name, wanted=True)
     elif play.domain.drops.get(name):
-        play.refuse("MISSING_TOOL", name)
+        play.notice("MISSING_TOOL", name)
     if held is not None and held in play.domain.tools and play.catalogue.hardness(name) > 0:
         table = play.parameters["wear"]
         sword = play.domain.tools[held][0] == "sword"
@@ -136,6 +137,7 @@ def _loosen_leaves(play: Play, cell: Cell) -> None:
 
 def _hit(play: Play) -> None:
     mob = play.state.mobs[int(play.body["hit"])]
+    play.struck[play.catalogue.creatures[int(mob["kind"])]] = play.now
     held = play.pack.held_item
     if held is not None and held in play.domain.tools:
         sword = play.domain.tools[held][0] == "sword"
@@ -171,7 +173,7 @@ def _lost(play: Play) -> None:
         thing = play.state.items[int(row)]
         how, item = int(thing["lost"]), play.catalogue.items[int(thing["item"])]
         if int(thing["wanted"]):
-            play.refuse("TARGET_UNREACHABLE", f"{item} {_LOST[how]}", "drop_lost")
+            play.notice("TARGET_UNREACHABLE", f"{item} {_LOST[how]}")
         thing["lost"] = thing["wanted"] = 0
         if how != 3:
             thing["count"] = 0

@@ -29,7 +29,6 @@ _SAID: Final = {
     "NO_FUEL": ("missing_fuel", "The furnace has no fuel"),
     "MISSING_INGREDIENT": ("missing_item", "You are short of {}"),
     "SMELT_FAIL": ("result_failed", "The furnace does not take it: {}"),
-    "NAV_STUCK": ("path_blocked", "You are stuck"),
     "TARGET_UNREACHABLE": ("out_of_reach", "Out of reach: {}"),
 }
 
@@ -57,6 +56,16 @@ class Play:
         self.decays: list[tuple[int, Cell]] = []
         """leaves that fall, and when; soonest first"""
         self.truths: list[Truth] = []
+        self.trail: list[tuple[int, float, float, float]] = []
+        """where the body was after each step: tick, x, y, z; for the inner truth, as are the next four"""
+        self.struck: dict[str, int] = {}
+        """block or creature -> the last tick at which the hands were on one"""
+        self.met: dict[str, int] = {}
+        """creature or thing -> the last tick at which one was in view"""
+        self.acted = -1
+        """the last tick at which anything was pressed"""
+        self.achieved = -1
+        """the last tick at which a block broke or the pack changed"""
         self.events: list[WorldEvent] = []
         self.changes: list[tuple[int, str, int, int]] = []
         self.message: str | None = None
@@ -77,25 +86,40 @@ class Play:
         """Something happened that a task may ask for."""
         self.events.append(WorldEvent(self.now, "game", name))
 
-    def refuse(self, failure_type: str, detail: str, signal: str | None = None) -> None:
-        """The inner truth of why something failed; said aloud only where messages are on, and then with
-        `signal` where the failure's usual one would say less."""
+    def notice(self, failure_type: str, detail: str) -> bool:
+        """The inner truth of something that went wrong by itself, of which no game says a word (a block that
+        broke without its drop, legs that get nowhere); whether it is new."""
         key = (failure_type, detail)
         last = self._refused.get(key)
         self._refused[key] = self.now
         if last is not None and self.now - last < _SAME_REFUSAL:
-            return
+            return False
         self.truths.append(Truth(self.now, failure_type, detail))
-        if self.settings.messages and failure_type in _SAID:
+        return True
+
+    def refuse(self, failure_type: str, detail: str, signal: str | None = None) -> None:
+        """The inner truth of why an act was refused; said aloud only where messages are on, and then with
+        `signal` where the failure's usual one would say less."""
+        if self.notice(failure_type, detail) and self.settings.messages and failure_type in _SAID:
             usual, words = _SAID[failure_type]
             self.message = words.format(detail)
             self.events.append(WorldEvent(self.now, "game", detail, None, self.message, signal or usual))
+
+    def refusals(self, since_tick: int) -> list[Truth]:
+        """What was refused at or after a tick. A refusal that was noted just before it and went on is among
+        them, with the last tick at which it was the case."""
+        noted = [truth for truth in self.truths if truth.tick >= since_tick]
+        held = {(truth.failure_type, truth.detail) for truth in noted}
+        return noted + [
+            Truth(tick, *key) for key, tick in self._refused.items() if tick >= since_tick and key not in held
+        ]
 
     def note_pack(self) -> bool:
         """Writes the pack's changes down; whether there were any. Things that found no room may fit now."""
         rows = self.pack.flush()
         self.changes.extend((self.now, item, delta, left) for item, delta, left in rows)
         if rows:
+            self.achieved = self.now
             self.body["screen_still"] = 0
             self.body["stuck"] = 0
             self.state.items["refused"] = 0

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from rollouts.protocols import Action, Advance, Observation, Truth
+from rollouts.protocols import Action, Advance, Observation, Trial, Truth
 from rollouts.worlds.techtree import hands
 from rollouts.worlds.techtree.catalogue import catalogue
 from rollouts.worlds.techtree.crafting import screen_for
@@ -17,6 +17,7 @@ from rollouts.worlds.techtree.outcomes import decay, follow
 from rollouts.worlds.techtree.play import Play
 from rollouts.worlds.techtree.settings import Settings
 from rollouts.worlds.techtree.state import NOTICED, STRETCH
+from rollouts.worlds.techtree.verdict import verdict
 from rollouts.worlds.techtree.view import observe
 from warehouse import vocabulary as v
 from warehouse.domains import Domain
@@ -24,6 +25,7 @@ from warehouse.domains import Domain
 # The kernel's output columns, in its order; the contract's names.
 _COLUMNS: Final = ("x", "y", "z", "yaw", "pitch", "health", "hunger", "alive")
 _WIDTH: Final = np.float32
+_REST: Final = Action()
 
 
 class TechTree:
@@ -61,11 +63,17 @@ class TechTree:
     def reset(self, seed: int) -> Observation:
         """A new world from a seed (0 <= seed < 2^62), the agent at its spawn point, tick 0."""
         self._play = generate(self._catalogue, self._settings, seed)
-        return observe(self._play)
+        seen = observe(self._play)
+        self._keep_track(_REST, seen)
+        return seen
 
     def truths(self, since_tick: int) -> Sequence[Truth]:
         """What failed from `since_tick` on, in order."""
         return [truth for truth in self.play.truths if truth.tick >= since_tick]
+
+    def verdict(self, trial: Trial) -> Truth:
+        """Why an attempt that has just ended failed: see verdict.py."""
+        return verdict(self.play, trial)
 
     def replay(self, actions: Iterable[tuple[Action, int]]) -> Observation:
         """From the last reset's seed through (action, ticks that passed) to the same observation."""
@@ -96,6 +104,9 @@ class TechTree:
             screen, held = play.screen, play.pack.held_item
             done, flags = self._pass(action, ticks - passed)
             play.now = int(play.body["tick"])
+            if action.attack and int(play.body["mine_x"]) >= 0:
+                cell = int(play.body["mine_x"]), int(play.body["mine_y"]), int(play.body["mine_z"])
+                play.struck[play.block(cell)] = play.now
             if flags:
                 follow(play, flags)
             # An operation opens, ends or closes a screen; each is noticed.
@@ -103,7 +114,18 @@ class TechTree:
             noticed = play.note_pack() or noticed
             rows.append(self._rows(action, done, screen, held, patch=bool(flags)))
             passed += done
-        return Advance(observe(play), _joined(rows), tuple(play.events), tuple(play.changes))
+        seen = observe(play)
+        self._keep_track(action, seen)
+        return Advance(seen, _joined(rows), tuple(play.events), tuple(play.changes))
+
+    def _keep_track(self, action: Action, seen: Observation) -> None:
+        """What the inner truth of an attempt is told from (verdict.py)."""
+        play = self.play
+        play.trail.append((seen.tick, seen.x, seen.y, seen.z))
+        if action != _REST:
+            play.acted = seen.tick
+        if seen.window is not None:
+            play.met.update(dict.fromkeys((each.name for each in seen.window.entities), seen.tick))
 
     def _act(self, action: Action) -> bool:
         """What is done in an instant, before the tick; whether a screen opened or closed by it."""

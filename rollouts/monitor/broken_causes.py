@@ -1,0 +1,126 @@
+"""What became of the blocks that were broken: no drop for want of a tool, no room for it, or it was left."""
+
+import polars as pl
+
+from rollouts.monitor.case import Case
+from rollouts.monitor.evidence import as_cause
+from rollouts.monitor.room import room_at
+from rollouts.monitor.runs import KEY
+from rollouts.monitor.targets import accepted_items, seen_names
+from warehouse.domains import Domain
+
+
+def broken_causes(case: Case) -> pl.DataFrame:
+    """MISSING_TOOL, INVENTORY_FULL or TARGET_UNREACHABLE (a drop that was broken loose and not collected)
+    for the blocks of the attempt's target. Other blocks were in the way, and need not have dropped."""
+    broken = _broken(case)
+    return pl.concat([_wrong_tool(broken, case), _left_behind(broken, case)])
+
+
+def _broken(case: Case) -> pl.DataFrame:
+    """(KEY, tick, seq, block, equipped, fit): the target's blocks that broke; `fit` is null where it is not
+    known what was held."""
+    counted = (
+        case.events.filter(
+            (pl.col("kind").cast(pl.String) == "counter") & pl.col("name").str.starts_with("mine_block:")
+        )
+        .select(*KEY, "tick", "seq", block=pl.col("name").str.strip_prefix("mine_block:"))
+        .join(seen_names(case.attempts, case.domain), left_on=[*KEY, "block"], right_on=[*KEY, "name"])
+        .sort("tick", "seq")
+    )
+    held = case.watched.equipment.sort("tick", maintain_order=True)
+    needed = _tools(counted["block"].unique(maintain_order=True).to_list(), case.domain)
+    fits = needed.with_columns(fit=pl.lit(True))
+    bare = ~pl.col("block").is_in(needed["block"].unique().to_list())
+    return (
+        counted.join_asof(held, on="tick", by=KEY, check_sortedness=False)
+        .join(fits, left_on=["block", "equipped"], right_on=["block", "tool"], how="left")
+        .with_columns(
+            fit=pl.when(bare)
+            .then(True)
+            .when(pl.col("equipped").is_not_null())
+            .then(pl.col("fit").fill_null(False))
+        )
+    )
+
+
+def _tools(blocks: list[str], domain: Domain) -> pl.DataFrame:
+    return pl.DataFrame(
+        [{"block": block, "tool": tool} for block in blocks for tool in sorted(domain.fit_tools(block))],
+        schema={"block": pl.String, "tool": pl.String},
+    )
+
+
+def _wrong_tool(broken: pl.DataFrame, case: Case) -> pl.DataFrame:
+    """A block was broken with a tool that cannot harvest it, and nothing of the target came in after."""
+    unfit = broken.filter(~pl.col("fit"))
+    last = _gains(case).group_by(KEY).agg(gained_at=pl.col("tick").max())
+    return as_cause(
+        unfit.join(last, on=KEY, how="left").filter((pl.col("gained_at") < pl.col("tick")).fill_null(True)),
+        "MISSING_TOOL",
+        tick=pl.col("tick"),
+        seq=pl.col("seq"),
+        name=pl.col("block"),
+        text=pl.format("{} was broken with {} and gave no drop", "block", "equipped"),
+    )
+
+
+def _left_behind(broken: pl.DataFrame, case: Case) -> pl.DataFrame:
+    """More blocks gave their drop than drops came in. One that broke just before the time was over could
+    still have been picked up."""
+    ends = case.attempts.select(*KEY, "end_tick", "end_reason")
+    dropped = (
+        broken.filter("fit")
+        .join(_usual_drops(case), on=[*KEY, "block"])
+        .join(ends, on=KEY)
+        .filter(
+            (pl.col("end_reason") == "agent_stopped")
+            | (pl.col("tick") <= pl.col("end_tick") - case.settings.drop_late)
+        )
+    )
+    gained = _gains(case).group_by(KEY).agg(gained=pl.col("delta").sum())
+    last = (
+        dropped.sort([*KEY, "tick", "seq"])
+        .group_by(KEY, maintain_order=True)
+        .agg(pl.len().alias("broke"), pl.col("tick", "seq", "block", "item").last())
+        .join(gained, on=KEY, how="left")
+        .with_columns(pl.col("gained").fill_null(0))
+        .filter(pl.col("broke") > pl.col("gained"))
+    )
+    placed = room_at(last, case).with_columns(full=(pl.col("room") < 1).fill_null(False))
+    words = pl.format("{} blocks gave their drop and {} came in", "broke", "gained")
+    return pl.concat(
+        [
+            as_cause(
+                placed.filter(full),
+                type_,
+                tick=pl.col("tick"),
+                seq=pl.col("seq"),
+                name=pl.col("item"),
+                count=(pl.col("broke") - pl.col("gained")).cast(pl.Int32),
+                text=words,
+            )
+            for type_, full in (("INVENTORY_FULL", pl.col("full")), ("TARGET_UNREACHABLE", ~pl.col("full")))
+        ]
+    )
+
+
+def _gains(case: Case) -> pl.DataFrame:
+    """What came in of the target: the contract's changes."""
+    return case.inventory_changes.join(accepted_items(case.attempts, case.domain), on=[*KEY, "item"]).filter(
+        pl.col("delta") > 0
+    )
+
+
+def _usual_drops(case: Case) -> pl.DataFrame:
+    """(KEY, block, item): what a block of the target always leaves, where that is what is wanted."""
+    domain = case.domain
+    usual = pl.DataFrame(
+        [
+            {"block": block, "item": drops[0]}
+            for block, drops in sorted(domain.drops.items())
+            if drops and drops[0] not in domain.rare_drops.get(block, frozenset())
+        ],
+        schema={"block": pl.String, "item": pl.String},
+    )
+    return accepted_items(case.attempts, domain).join(usual, on="item").select(*KEY, "block", "item")
