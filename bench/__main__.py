@@ -1,7 +1,7 @@
 """The benches, one after the other; exit code 1 if a goal is missed.
 
-python -m bench                            both
-python -m bench --skip retrieval           Monitor alone
+python -m bench                            all
+python -m bench --skip retrieval           leave one out
 python -m bench --ticks 1000000            Monitor over fewer ticks
 """
 
@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from bench import monitor, retrieval
+from bench import executor, loop, monitor, retrieval, techtree
 
 
 class Bench(StrEnum):
@@ -20,14 +20,17 @@ class Bench(StrEnum):
 
     MONITOR = "monitor"
     RETRIEVAL = "retrieval"
+    TECHTREE = "techtree"
+    EXECUTOR = "executor"
+    LOOP = "loop"
 
 
 EXAMPLES = """
 Examples:
 
-  python -m bench                             both
+  python -m bench                             all
 
-  python -m bench --skip retrieval            Monitor alone
+  python -m bench --skip retrieval            leave one out
 
   python -m bench --ticks 1000000             Monitor over fewer ticks
 """
@@ -38,15 +41,25 @@ def run(
     ticks: Annotated[
         int, typer.Option(min=monitor.FILES, help="How many ticks Monitor goes over.")
     ] = monitor.TICKS,
+    executor_seeds: Annotated[
+        int, typer.Option(min=1, help="How many worlds the executor is tried in.")
+    ] = 10,
     folder: Annotated[Path, typer.Option(help="Where the made-up traces are kept.")] = Path("data/bench"),
 ) -> None:
-    """Measure Monitor against a bare scan of its files, then retrieval; exit code 1 if a goal is missed."""
+    """Measure Monitor against a bare scan of its files, retrieval, the built-in world and its executor, and
+    the closed loop; exit code 1 if a goal is missed."""
     left_out = skip or []
     missed = 0
     if Bench.MONITOR not in left_out:
         missed += monitor.main(folder, ticks)
     if Bench.RETRIEVAL not in left_out:
         missed += retrieval.main()
+    if Bench.TECHTREE not in left_out:
+        missed += techtree.main()
+    if Bench.EXECUTOR not in left_out:
+        executor.main(executor_seeds)
+    if Bench.LOOP not in left_out:
+        missed += loop.main()
     raise typer.Exit(1 if missed else 0)
 
 
