@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from bench import monitor, monitor_truth, retrieval
+from bench import executor, loop, monitor, monitor_truth, retrieval, techtree
 
 
 class Bench(StrEnum):
@@ -21,6 +21,9 @@ class Bench(StrEnum):
     MONITOR = "monitor"
     RETRIEVAL = "retrieval"
     TRUTH = "truth"
+    TECHTREE = "techtree"
+    EXECUTOR = "executor"
+    LOOP = "loop"
 
 
 EXAMPLES = """
@@ -39,10 +42,13 @@ def run(
     ticks: Annotated[
         int, typer.Option(min=monitor.FILES, help="How many ticks Monitor goes over.")
     ] = monitor.TICKS,
+    executor_seeds: Annotated[
+        int, typer.Option(min=1, help="How many worlds the executor is tried in.")
+    ] = 10,
     folder: Annotated[Path, typer.Option(help="Where the made-up traces are kept.")] = Path("data/bench"),
 ) -> None:
-    """Measure Monitor against a bare scan of its files, retrieval, and Monitor against the inner truth; exit
-    code 1 if a goal is missed."""
+    """Measure Monitor against a bare scan of its files, retrieval, Monitor against the inner truth, the
+    built-in world and its executor, and the closed loop; exit code 1 if a goal is missed."""
     left_out = skip or []
     missed = 0
     if Bench.MONITOR not in left_out:
@@ -51,6 +57,12 @@ def run(
         missed += retrieval.main()
     if Bench.TRUTH not in left_out:
         missed += monitor_truth.main()
+    if Bench.TECHTREE not in left_out:
+        missed += techtree.main()
+    if Bench.EXECUTOR not in left_out:
+        executor.main(executor_seeds)
+    if Bench.LOOP not in left_out:
+        missed += loop.main()
     raise typer.Exit(1 if missed else 0)
 
 

@@ -7,6 +7,7 @@ attempts (which subgoal, whether the plan has to be repaired) is decided elsewhe
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, partial
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -26,7 +27,7 @@ from rollouts.protocols import (
     Truth,
     World,
 )
-from rollouts.sightings import Lookout, Row, changes, names_in, stations_near
+from rollouts.sightings import Lookout, Row, Thing, changes, names_in, stations_near
 from warehouse.domains import Domain
 from warehouse.records import TABLES, TICKS_PER_SECOND, polars_schema
 from warehouse.state import check_holds, flatten_state
@@ -39,6 +40,7 @@ MOVES: Final = pl.Schema({"seq": pl.Int32(), "ticks": pl.Int32(), "action": pl.S
 _IDLE_STEPS: Final = 1000
 """steps in a row that no tick passes in: more than any executor's patience, so the world stands still"""
 _AT_REST: Final = {field.name: field.default for field in fields(Action)}
+_INPUTS: Final = attrgetter(*_AT_REST)
 EVIDENCE: Final = ("ticks", "events", "sightings", "inventory_changes")
 """tables of the contract that an attempt fills by itself"""
 
@@ -254,14 +256,15 @@ class _Log:
         self._advances: list[Advance] = []
         self._events: list[Row] = []
         self._view = lookout.look(first)
-        self._seen = set() if self._view is None else set(names_in(self._view))
+        self._near = None if self._view is None else stations_near(self._view)
+        self._seen: set[Thing] = set(self._view or ())
         self._sightings = [] if self._view is None else changes({}, self._view, first.tick)
         self._state_before = self.state_now(first)
 
     @property
     def stations_near(self) -> list[str] | None:
         """The stations in reach; None where the world cannot see."""
-        return None if self._view is None else stations_near(self._view)
+        return self._near
 
     def add(self, move: Move, advance: Advance) -> None:
         """What was done next, and what came of it."""
@@ -280,10 +283,12 @@ class _Log:
                 }
             )
         view = self._lookout.look(advance.observation)
-        if view is not None:
-            self._sightings += changes(self._view or {}, view, advance.observation.tick)
-            self._seen.update(names_in(view))
-        self._view = view
+        if view is not self._view:
+            if view is not None:
+                self._sightings += changes(self._view or {}, view, advance.observation.tick)
+                self._seen.update(view)
+            self._view = view
+            self._near = None if view is None else stations_near(view)
 
     def failed(self, why: str, tick: int) -> None:
         """The world failed."""
@@ -303,7 +308,7 @@ class _Log:
             "alive": now.alive,
             "inventory": [{"name": item, "count": held[item]} for item in sorted(held) if held[item]],
             "near": self.stations_near,
-            "seen": None if self._view is None else sorted(self._seen),
+            "seen": None if self._view is None else names_in(self._seen),
         }
 
     def ended(self, now: Observation, success: bool | None, end_reason: str, attempt: int) -> AttemptRun:
@@ -362,8 +367,8 @@ def moves_of(rows: pl.DataFrame) -> list[Move]:
 
 
 def _written(action: Action) -> str:
-    held = ((name, getattr(action, name)) for name in _AT_REST)
-    return dumps({name: value for name, value in held if value != _AT_REST[name]}).decode()
+    held = zip(_AT_REST, _INPUTS(action), _AT_REST.values(), strict=True)
+    return dumps({name: value for name, value, rest in held if value != rest}).decode()
 
 
 @cache

@@ -14,8 +14,9 @@ from prompts.engines.rules import RulesStandIn
 from prompts.language_model import LanguageModel
 from prompts.tokens import PieceCounter
 from rollouts.agent import AgentRow, Parts
-from rollouts.backends import InProcess, RolloutBackend, local_pool, stage_kit
+from rollouts.backends import InProcess, RolloutBackend, stage_kit
 from rollouts.monitor import DEFAULTS
+from rollouts.pools import SHARDS_EACH, shared_pool
 from rollouts.protocols import EpisodeSpec
 from rollouts.rounds import Crew, crew_of
 from rollouts.seeds import evaluation_seeds, training_seeds
@@ -29,11 +30,6 @@ STAND_INS: Final = (
     "World and planner are stand-ins: techtree is a small model of the game, and the planner is a rule "
     "engine with seeded misconceptions. These figures say nothing of a language model in Minecraft."
 )
-
-
-_SHARDS_EACH: Final = 3
-"""Shards that a process plays at a time: a round waits for its longest attempt, and the more episodes share
-that wait, the less of it there is."""
 
 
 class ExerciseError(ValueError):
@@ -178,9 +174,8 @@ def ore_heights() -> dict[str, Heights]:
 @contextmanager
 def hands(domain: Domain, row: AgentRow, workers: int) -> Iterator[RolloutBackend]:
     """Where worlds are stepped: in so many processes, or in this one where it is 0."""
-    kit = stage_kit(domain, row.executor)
     if workers == 0:
-        yield InProcess(kit, _SHARDS_EACH)
+        yield InProcess(stage_kit(domain, row.executor), SHARDS_EACH)
         return
-    with local_pool(kit, workers, _SHARDS_EACH) as pool:
+    with shared_pool(domain, row.executor, workers) as pool:
         yield pool

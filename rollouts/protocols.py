@@ -7,6 +7,7 @@ pitch 90 looks down). Time is game ticks, 20 per second.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -90,21 +91,25 @@ class Action:
 
     def name(self) -> str:
         """The inputs as the trace contract writes them: sorted, joined by '+', 'noop' when there are none."""
-        pressed = {
-            "forward": self.forward > 0,
-            "back": self.forward < 0,
-            "right": self.strafe > 0,
-            "left": self.strafe < 0,
-            "jump": self.jump,
-            "sneak": self.sneak,
-            "sprint": self.sprint,
-            "attack": self.attack,
-            "use": self.use or self.place is not None,
-            "camera": self.yaw is not None or self.pitch is not None,
-            "craft": self.craft is not None,
-            "smelt": self.smelt is not None or self.collect,
-        }
-        return "+".join(sorted(key for key, held in pressed.items() if held)) or "noop"
+        return _named(
+            forward=self.forward > 0,
+            back=self.forward < 0,
+            right=self.strafe > 0,
+            left=self.strafe < 0,
+            jump=self.jump,
+            sneak=self.sneak,
+            sprint=self.sprint,
+            attack=self.attack,
+            use=self.use or self.place is not None,
+            camera=self.yaw is not None or self.pitch is not None,
+            craft=self.craft is not None,
+            smelt=self.smelt is not None or self.collect,
+        )
+
+
+@cache
+def _named(**pressed: bool) -> str:
+    return "+".join(sorted(key for key, held in pressed.items() if held)) or "noop"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ A source without a window cannot see: it has no view (None), which is not the sa
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -31,8 +31,8 @@ View = Mapping[Thing, float]
 """thing in view -> distance of its nearest one, blocks from the eyes"""
 
 
-def names_in(view: View) -> list[str]:
-    """Everything in view, sorted."""
+def names_in(view: Iterable[Thing]) -> list[str]:
+    """The names of everything in view, sorted."""
     return sorted({thing.name for thing in view})
 
 
@@ -45,22 +45,25 @@ def stations_near(view: View) -> list[str]:
 
 def changes(before: View, now: View, tick: int) -> list[Row]:
     """The contract's rows for what came into view, came into or went out of reach, or went out of view."""
-    rows: list[Row] = []
-    for thing in sorted(before.keys() | now.keys()):
-        was, distance = before.get(thing), now.get(thing)
-        if was is not None and distance is not None and (was <= REACH) == (distance <= REACH):
-            continue
-        rows.append(
-            {
-                "tick": tick,
-                "kind": thing.kind,
-                "name": thing.name,
-                "distance": distance,
-                "in_reach": None if distance is None else distance <= REACH,
-                "visible": distance is not None,
-            }
-        )
-    return rows
+    if before is now:
+        return []
+    changed = [thing for thing in before if thing not in now]
+    for thing, distance in now.items():
+        was = before.get(thing)
+        if was is None or (was <= REACH) != (distance <= REACH):
+            changed.append(thing)
+    return [_row(thing, now.get(thing), tick) for thing in sorted(changed)]
+
+
+def _row(thing: Thing, distance: float | None, tick: int) -> Row:
+    return {
+        "tick": tick,
+        "kind": thing.kind,
+        "name": thing.name,
+        "distance": distance,
+        "in_reach": None if distance is None else distance <= REACH,
+        "visible": distance is not None,
+    }
 
 
 class Lookout:
@@ -71,22 +74,44 @@ class Lookout:
         self._domain = domain
         self._last: Observation | None = None
         self._blocks: dict[Thing, float] = {}
+        self._palette: tuple[str, ...] = ()
+        self._things: tuple[Thing | None, ...] = ()
 
     def look(self, observation: Observation) -> View | None:
-        """The view now, sorted by kind and name; None where the observation has no window."""
+        """The view now; None where the observation has no window. It is the same object as before where
+        nothing has changed and no entity is in view."""
         window = observation.window
         if window is None:
             return None
         eye = (observation.x, observation.y + EYE_HEIGHT, observation.z)
         if self._last is None or not _same_blocks(self._last, observation):
-            self._blocks = _blocks_in(window, eye, self._domain)
+            self._blocks = self._blocks_in(window, eye)
             self._last = observation
+        if not window.entities:
+            return self._blocks
         nearest = dict(self._blocks)
         for entity in window.entities:
             thing = Thing("entity", entity.name)
             distance = math.dist(eye, (entity.x, entity.y, entity.z))
             nearest[thing] = min(distance, nearest.get(thing, distance))
-        return {thing: nearest[thing] for thing in sorted(nearest)}
+        return nearest
+
+    def _blocks_in(self, window: Window, eye: tuple[float, float, float]) -> dict[Thing, float]:
+        from rollouts.window_kernel import nearest_squares  # numba, only where there are windows
+
+        if window.palette is not self._palette:
+            self._palette, self._things = window.palette, _things(window.palette, self._domain)
+        corner = [start + 0.5 - place for start, place in zip(window.origin, eye, strict=True)]
+        squares = np.empty(len(window.palette))
+        nearest_squares(window.blocks, corner[0], corner[1], corner[2], squares)
+        found = np.flatnonzero(np.isfinite(squares))
+        near = np.sqrt(squares[found]).tolist()
+        things = self._things
+        return {
+            thing: distance
+            for index, distance in zip(found.tolist(), near, strict=True)
+            if (thing := things[index]) is not None
+        }
 
 
 def _same_blocks(one: Observation, other: Observation) -> bool:
@@ -96,24 +121,9 @@ def _same_blocks(one: Observation, other: Observation) -> bool:
     return (
         (one.x, one.y, one.z) == (other.x, other.y, other.z)
         and before.origin == now.origin
-        and before.palette == now.palette
+        and (before.palette is now.palette or before.palette == now.palette)
         and (before.blocks is now.blocks or np.array_equal(before.blocks, now.blocks))
     )
-
-
-def _blocks_in(window: Window, eye: tuple[float, float, float], domain: Domain) -> dict[Thing, float]:
-    squares = [
-        (np.arange(size) + (start + 0.5 - place)) ** 2
-        for size, start, place in zip(window.blocks.shape, window.origin, eye, strict=True)
-    ]
-    away = squares[0][:, None, None] + squares[1][None, :, None] + squares[2][None, None, :]
-    nearest = np.full(len(window.palette), np.inf)
-    np.minimum.at(nearest, window.blocks.ravel(), away.ravel())
-    things = _things(window.palette, domain)
-    found = np.flatnonzero(np.isfinite(nearest))
-    return {
-        thing: math.sqrt(nearest[index]) for index in found.tolist() if (thing := things[index]) is not None
-    }
 
 
 @lru_cache(maxsize=64)

@@ -35,6 +35,7 @@ def loop(builds: int, groups: Sequence[str], worlds: int, options: dict[str, Any
     asked = config | {"episodes": worlds, "crossed": False}
     _announce(settings, suite, chosen, names, config, asked)
     from pipeline import launch
+    from rollouts.pools import pools_kept
 
     steps: list[tuple[str, Callable[[], object]]] = []
     for build in names:
@@ -50,7 +51,7 @@ def loop(builds: int, groups: Sequence[str], worlds: int, options: dict[str, Any
         ("publish analysis.duckdb", partial(launch.publish_analysis, settings)),
         ("write the report", partial(launch.write_report, settings, {"suite": options["suite"]})),
     ]
-    with told():
+    with told(), pools_kept():
         for number, (what, step) in enumerate(steps, 1):
             with _timed(f"[{number}/{len(steps)}] {what}"):
                 with_progress(step)

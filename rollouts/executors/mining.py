@@ -1,5 +1,6 @@
 """Kind `mine`: find, walk up, break, pick up; under the ground: stairs down, then a tunnel."""
 
+from itertools import islice
 from typing import Final
 
 from rollouts.executors.body import Body, Doing
@@ -74,8 +75,8 @@ class _Miner:
         """The block to break next: the nearest that can be worked on from here, else the nearest in view,
         else a remembered one."""
         scene = self.body.scene
-        cells = [cell for cell in scene.where(self.wanted) if cell not in self.vain]
-        for cell in cells[:_TRIED]:
+        cells = list(islice((cell for cell in scene.where(self.wanted) if cell not in self.vain), _TRIED))
+        for cell in cells:
             if scene.aim(cell) is not None:
                 return cell
         if cells:

@@ -8,9 +8,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from rollouts.executors.geometry import EYE_HEIGHT, REACH, Cell, Look, Point, cells_between, distance, look_at
-from rollouts.executors.terrain import UNKNOWN, Terrain
+from rollouts.executors.geometry import EYE_HEIGHT, REACH, Cell, Look, Point, distance, look_at
+from rollouts.executors.terrain import UNKNOWN, Palette, Terrain
 from rollouts.protocols import Observation, Seen
+from rollouts.window_kernel import WALL, first_solid, ground, level_run
 
 # Where on a block one may aim: its middle, then its faces a little inside, the top first.
 _AIMS: Final = (
@@ -24,6 +25,8 @@ _AIMS: Final = (
 )
 
 _HALF_DIAGONAL: Final = 0.87
+_ASKED: Final = 16
+"""cells that are made at a time: mostly the nearest few are looked at"""
 
 
 class Scene:
@@ -39,7 +42,6 @@ class Scene:
             self._origin = window.origin
             self._shape = window.blocks.shape
             self._palette = window.palette
-            self._unknown = window.palette.index(UNKNOWN) if UNKNOWN in window.palette else -1
 
     @cached_property
     def place(self) -> Point:
@@ -79,8 +81,8 @@ class Scene:
         return self._blocks.item(i, j, k)
 
     @cached_property
-    def _tables(self) -> tuple[list[bool], list[bool]]:
-        return self._terrain.tables(self._palette)
+    def _known(self) -> Palette:
+        return self._terrain.palette(self._palette)
 
     def names(self) -> list[str]:
         """The blocks in the window, the commonest first."""
@@ -92,18 +94,19 @@ class Scene:
 
     def covers(self, cell: Cell) -> bool:
         """The window says what is there."""
-        return self._index(cell) not in (-1, self._unknown)
+        index = self._index(cell)
+        return index >= 0 and index != self._known.unknown
 
     def is_open(self, cell: Cell) -> bool:
         return not self.is_solid(cell)
 
     def is_risky(self, cell: Cell) -> bool:
         index = self._index(cell)
-        return index >= 0 and self._tables[1][index]
+        return index >= 0 and self._known.risky[index]
 
     def is_solid(self, cell: Cell) -> bool:
         index = self._index(cell)
-        return index < 0 or self._tables[0][index]
+        return index < 0 or self._known.solid[index]
 
     def can_stand(self, cell: Cell) -> bool:
         """Feet in `cell`, head above it, something under it, and none of these a risk."""
@@ -127,17 +130,19 @@ class Scene:
         """The cells in the window that hold any of `names`, nearest to the eyes first."""
         if self._window is None:
             return
-        wanted = [index for index, name in enumerate(self._palette) if name in names]
-        if not wanted:
+        wanted = self._terrain.members(self._palette, frozenset(names))
+        if wanted is None:
             return
-        found = np.argwhere(_members(self._blocks, wanted, len(self._palette)))
+        found = np.argwhere(wanted[self._blocks])
         if not len(found):
             return
         cells = found + np.asarray(self._origin)
         gaps = ((cells + 0.5 - np.asarray(self.eye)) ** 2).sum(axis=1)
         # The cell itself breaks ties, so that equally near ones come in the same order everywhere.
-        for at in np.lexsort((cells[:, 1], cells[:, 2], cells[:, 0], gaps.round(6))):
-            yield Cell(int(cells[at, 0]), int(cells[at, 1]), int(cells[at, 2]))
+        order = np.lexsort((cells[:, 1], cells[:, 2], cells[:, 0], gaps.round(6)))
+        for start in range(0, len(order), _ASKED):
+            for x, y, z in cells[order[start : start + _ASKED]].tolist():
+                yield Cell(x, y, z)
 
     def nearest_of_each(self) -> dict[str, Cell]:
         """Every block name in the window, air and the unknown left out, with its nearest cell."""
@@ -149,10 +154,10 @@ class Scene:
         # Of repeated indices the last assignment stays, and that is the nearest cell.
         last[flat[near_last]] = near_last
         found = {}
-        for index, at in enumerate(last):
+        for index in np.flatnonzero(last >= 0).tolist():
             name = self._palette[index]
-            if at >= 0 and name != UNKNOWN and not self._terrain.is_air(name):
-                i, j, k = np.unravel_index(at, self._shape)
+            if name != UNKNOWN and not self._terrain.is_air(name):
+                i, j, k = np.unravel_index(last[index], self._shape)
                 found[name] = Cell(
                     int(i) + self._origin[0], int(j) + self._origin[1], int(k) + self._origin[2]
                 )
@@ -172,17 +177,36 @@ class Scene:
         """Nothing solid lies between the eyes and a point."""
         return self._first_solid(point) is None
 
+    def ground(self, x: float, z: float, half: float, deepest: int) -> int:
+        """What the body meets on its way from the cell of its feet to (x, z), as the kernel's numbers."""
+        if self._window is None:
+            return WALL
+        return ground(self._blocks, self._known.traits, *self._origin, *self.feet, x, z, half, deepest)
+
+    def level_run(
+        self, direction: tuple[float, float], look: float, limit: float, half: float, deepest: int
+    ) -> float:
+        """Blocks that one may go on level ground in a direction, in steps of `look`, at least one."""
+        if self._window is None:
+            return look
+        return level_run(
+            self._blocks,
+            self._known.traits,
+            *self._origin,
+            *self.feet,
+            *self.place,
+            *direction,
+            look,
+            limit,
+            half,
+            deepest,
+        )
+
     def _first_solid(self, point: Point) -> Cell | None:
-        for cell in cells_between(self.eye, point):
-            if self.is_solid(cell):
-                return cell
-        return None
-
-
-def _members(blocks: npt.NDArray[np.uint16], wanted: list[int], size: int) -> npt.NDArray[np.bool_]:
-    table = np.zeros(size, dtype=np.bool_)
-    table[wanted] = True
-    return table[blocks]
+        if self._window is None:
+            return self.eye.cell()
+        found, x, y, z = first_solid(self._blocks, self._known.traits, *self._origin, *self.eye, *point)
+        return Cell(x, y, z) if found else None
 
 
 _ORDERS: dict[tuple[int, ...], npt.NDArray[np.int64]] = {}

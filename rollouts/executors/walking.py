@@ -2,9 +2,10 @@
 and no plan of a way. What it cannot get past that way it stays at."""
 
 from collections.abc import Callable
-from enum import Enum, auto
+from enum import Enum
 from typing import Final
 
+from rollouts import window_kernel
 from rollouts.executors.body import Body, Doing
 from rollouts.executors.geometry import Cell, Point, flat_distance, straight, unit, wrapped, yaw_to
 from rollouts.executors.scene import Scene, ticks_for
@@ -35,54 +36,21 @@ _HALT: Final = 4
 class Ground(Enum):
     """What the next step meets."""
 
-    LEVEL = auto()
-    UP = auto()
-    WALL = auto()
-    LEDGE = auto()
-    RISK = auto()
+    LEVEL = window_kernel.LEVEL
+    UP = window_kernel.UP
+    WALL = window_kernel.WALL
+    LEDGE = window_kernel.LEDGE
+    RISK = window_kernel.RISK
+
+
+_GROUNDS: Final = tuple(Ground)
 
 
 def ahead(scene: Scene, start: Point, yaw: float, by: float = _LOOK) -> Ground:
     """What the body meets that goes `by` blocks from `start` in direction `yaw`."""
     ux, uz = unit(yaw)
-    x, z, y = start.x + ux * by, start.z + uz * by, scene.feet.y
-    own = scene.feet
-    touched = {
-        Point(x + dx, y + 0.5, z + dz).cell()
-        for dx in (-HALF_WIDTH, HALF_WIDTH)
-        for dz in (-HALF_WIDTH, HALF_WIDTH)
-    } - {own}
-    grounds = {_side(scene, cell) for cell in touched}
-    for worst in (Ground.WALL, Ground.RISK, Ground.UP):
-        if worst in grounds:
-            if worst is Ground.UP and scene.is_solid(own.up(2)):
-                return Ground.WALL
-            return worst
-    middle = Point(x, y + 0.5, z).cell()
-    under = scene.drop(middle, DEEPEST_DROP + 1)
-    if under and _lands_in_risk(scene, middle):
-        return Ground.RISK
-    return Ground.LEDGE if under > DEEPEST_DROP else Ground.LEVEL
-
-
-def _side(scene: Scene, cell: Cell) -> Ground:
-    if scene.is_risky(cell) or scene.is_risky(cell.up()):
-        return Ground.RISK
-    if scene.is_solid(cell.up()):
-        return Ground.WALL
-    if scene.is_solid(cell):
-        return Ground.WALL if scene.is_solid(cell.up(2)) else Ground.UP
-    return Ground.LEVEL
-
-
-def _lands_in_risk(scene: Scene, cell: Cell) -> bool:
-    for depth in range(DEEPEST_DROP + 1):
-        under = cell.up(-1 - depth)
-        if scene.is_risky(under):
-            return True
-        if scene.is_solid(under):
-            return False
-    return False
+    met = scene.ground(start.x + ux * by, start.z + uz * by, HALF_WIDTH, DEEPEST_DROP)
+    return _GROUNDS[met - 1]
 
 
 def walk(
@@ -136,14 +104,7 @@ def step(scene: Scene, yaw: float, gap: float = float("inf")) -> Move:
         square = straight(yaw)
         way = square if ahead(scene, scene.place, square) is Ground.UP else yaw
         return Move(Action(forward=1, jump=True, yaw=way), 6)
-    ux, uz = unit(yaw)
-    length = _LOOK
-    place = scene.place
-    while length < min(gap, _FAR):
-        further = Point(place.x + ux * length, place.y, place.z + uz * length)
-        if ahead(scene, further, yaw) is not Ground.LEVEL or scene.drop(further.cell(), 1):
-            break
-        length += _LOOK
+    length = scene.level_run(unit(yaw), _LOOK, min(gap, _FAR), HALF_WIDTH, DEEPEST_DROP)
     return Move(Action(forward=1, yaw=yaw), ticks_for(min(length, max(gap, 0.3)), WALK_SPEED))
 
 

@@ -196,6 +196,11 @@ class Catalogue:
         """The items and blocks behind a name or `#tag` of the parameters."""
         return self.domain.tags[name[1:]] if name.startswith("#") else frozenset({name})
 
+    @_remembered
+    def among(self, name: str) -> npt.NDArray[np.bool_]:
+        """Which blocks are behind a name or `#tag` of the parameters, by block number."""
+        return np.isin(self.palette, sorted(self.named(name)))
+
     # Records -----------------------------------------------------------------------------------------------
 
     @cached_property

@@ -116,20 +116,19 @@ def _drawn(play: Play, source: str, drops: tuple[Drop, ...], cell: Cell) -> list
 def _loosen_leaves(play: Play, cell: Cell) -> None:
     """A log is gone: the leaves around it that no other log holds are set to fall."""
     rule = play.parameters["decay"]
-    numbers = play.catalogue.block
-    leaves = [numbers[name] for name in sorted(play.catalogue.named(rule["blocks"])) if name in numbers]
-    logs = [numbers[name] for name in sorted(play.catalogue.named(rule["holders"])) if name in numbers]
+    leaves, logs = play.catalogue.among(rule["blocks"]), play.catalogue.among(rule["holders"])
     reach = rule["reach"]
     low = [max(0, at - 2 * reach) for at in cell]
     high = [min(size, at + 2 * reach + 1) for at, size in zip(cell, play.blocks.shape, strict=True)]
     around = play.blocks[low[0] : high[0], low[1] : high[1], low[2] : high[2]]
-    held_by = np.argwhere(np.isin(around, logs)) + low
+    held_by = np.argwhere(logs[around]) + low
+    near = np.argwhere(leaves[around]) + low
+    near = near[np.abs(near - cell).max(axis=1) <= reach]
+    gaps = np.abs(near[:, None, :] - held_by[None, :, :]).sum(axis=2)
     due = {at for _, at in play.decays}
-    for row in np.argwhere(np.isin(around, leaves)) + low:
-        leaf = (int(row[0]), int(row[1]), int(row[2]))
-        if leaf in due or np.abs(row - cell).max() > reach:
-            continue
-        if len(held_by) and np.abs(held_by - row).sum(axis=1).min() <= reach:
+    for x, y, z in near[(gaps > reach).all(axis=1)].tolist():
+        leaf = (x, y, z)
+        if leaf in due:
             continue
         wait = play.amount(rule["least"], rule["most"], 12, *leaf)
         heapq.heappush(play.decays, (play.now + wait, leaf))
