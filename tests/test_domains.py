@@ -16,6 +16,7 @@ from warehouse.domains import Domain, Recipe, load_domain
 from warehouse.domains.loading import read_folder
 from warehouse.domains.minecraft import generate
 from warehouse.domains.patterns import matching, rewritten
+from warehouse.domains.routes import Routes
 
 MINECRAFT = load_domain("minecraft")
 DATA = Path(generate.__file__).parent
@@ -519,3 +520,13 @@ def test_the_needed_files_alone_make_a_domain(tmp_path: Path) -> None:
     assert meadow.sources("wreath") == (("craft", "wreath"),)
     assert meadow.field("mood") is None
     assert meadow.depth_band(3) == ""
+
+
+def test_effort_orders_what_needs_what_and_is_infinite_without_a_source() -> None:
+    routes = Routes(MINECRAFT)
+    ways = ["oak_log", "wooden_pickaxe", "stone_pickaxe", "iron_ingot", "iron_pickaxe", "diamond"]
+    efforts = [routes.effort(item) for item in ways]
+    assert efforts == sorted(set(efforts))
+    assert routes.effort("#logs") == min(routes.effort(log) for log in MINECRAFT.expand("#logs"))
+    assert routes.effort("scute") == float("inf")
+    assert routes.effort("vibranium") == float("inf")
