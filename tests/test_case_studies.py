@@ -2,14 +2,15 @@
 snapshot, retrieval, Adaptor. World and planner are stand-ins, so what is shown is that the chain holds.
 
 Diagnoses are never wrong here (`wrong_diagnoses` 0): what is studied is what a right one is worth. Beliefs
-are as wrong as standin.toml says. The world explains its refusals (`messages`), as a game's server does.
+are as wrong as standin.toml says.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -26,6 +27,8 @@ from rollouts.protocols import EpisodeSpec
 from rollouts.recorder import Batch
 from rollouts.rounds import crew_of, roll_out
 from rollouts.seeds import training_seeds
+from rollouts.worlds.techtree import Settings, TechTree
+from rollouts.worlds.techtree.state import SOLID
 from warehouse.curator import curate
 from warehouse.domains import Domain
 from warehouse.entries import Entry
@@ -62,7 +65,9 @@ class Played:
 
 
 class Study:
-    """A line of builds of one episode each, with one planner: what is learnt from one goes into the next."""
+    """A line of builds of one episode each, with one planner: what is learnt from one goes into the next.
+
+    What an episode gets beside its world seed is settings of the world."""
 
     def __init__(self, home: Path, domain: Domain, task: Task, planner_seed: int) -> None:
         self.home, self.domain, self.task, self.planner_seed = home, domain, task, planner_seed
@@ -118,14 +123,95 @@ def remedies_for(entries: Iterable[Entry], failure: str) -> list[tuple[Entry, Re
     ]
 
 
+# --- stuck before a ledge ----------------------------------------------------------------------------------
+
+GOAL: Final = "birch_log"
+FARTHEST: Final = 18
+IN_SIGHT: Final = 2 + 8
+LEDGES: Final = (2, 10, 28, 34, 38)
+"""The first five training worlds that have such a start."""
+
+
+def ledge_start(seed: int, domain: Domain) -> tuple[int, int] | None:
+    """A column of a generated world from which no step leads on, at least 12 blocks from the nearest log of
+    the wanted kind: the middle of a level square of 5 x 5 with a drop of 4 or more all around (a walk takes
+    3), such as the roofs of the village's houses. The nearest log is 12 to 18 blocks away, and none can be
+    seen from the square (the window reaches 8 blocks to each side). None where there is no such column.
+
+    This looks at the ground alone; what an agent makes of it plays no part.
+    """
+    world = TechTree(domain, Settings())
+    world.reset(seed)
+    blocks, catalogue = world.play.blocks, world.play.catalogue
+    growth = [catalogue.block[name] for name in catalogue.palette if name.endswith(("_log", "_leaves"))]
+    ground = (catalogue.traits[blocks] & SOLID > 0) & ~np.isin(blocks, growth)
+    heights = ground.shape[1] - 1 - np.argmax(ground[:, ::-1, :], axis=1)
+    squares = np.lib.stride_tricks.sliding_window_view(heights, (7, 7))
+    inner = squares[:, :, 1:-1, 1:-1]
+    ring = np.ones((7, 7), dtype=bool)
+    ring[1:-1, 1:-1] = False
+    level = inner.max(axis=(2, 3)) == inner.min(axis=(2, 3))
+    high = inner.min(axis=(2, 3)) - squares[:, :, ring].max(axis=2) >= 4
+    logs = np.argwhere(blocks == catalogue.block[GOAL])
+    for x, z in np.argwhere(level & high) + 3:
+        aside = np.abs(logs[:, [0, 2]] - (x, z))
+        nearest = np.hypot(aside[:, 0], aside[:, 1]).min(initial=np.inf)
+        if 12 <= nearest <= FARTHEST and aside.max(axis=1).min() > IN_SIGHT:
+            return int(x), int(z)
+    return None
+
+
+def ledge_study(home: Path, domain: Domain) -> Study:
+    return Study(home, domain, task_of("log", GOAL, domain), planner_seed=0)
+
+
+def test_starts_before_a_ledge_are_found_by_the_ground_alone(minecraft: Domain) -> None:
+    found = [seed for seed in range(0, max(LEDGES) + 1, 2) if ledge_start(seed, minecraft)]
+    assert tuple(found) == LEDGES
+
+
+@pytest.mark.parametrize("number", range(len(LEDGES)), ids=[f"world {seed}" for seed in LEDGES])
+def test_being_stuck_before_a_ledge_teaches_to_clear_the_way(
+    number: int, tmp_path: Path, minecraft: Domain
+) -> None:
+    study = ledge_study(tmp_path, minecraft)
+    world, other = LEDGES[number], LEDGES[(number + 1) % len(LEDGES)]
+
+    first = study.play("0001", world, start=ledge_start(world, minecraft))
+    stuck = first.facts[0]
+    assert (stuck.kind, stuck.target, stuck.y) == ("mine", GOAL, False)
+    assert (stuck.failure_type, stuck.stagnant, stuck.remedy_due) == ("NAV_STUCK", True, True)
+    assert first.success, "the repaired plan got the log"
+
+    new = remedies_for(study.learn("0001", first.facts), "NAV_STUCK")
+    [(remedy, content)] = [(entry, known) for entry, known in new if known.risk.target == GOAL]
+    assert remedy.status == "active"
+    assert stuck.feedback_id in {support.feedback_id for support in remedy.support}
+    assert remedy.places
+    clearing, again = content.repair
+    assert [check.type for check in clearing.checks] == ["path_clear"]
+    assert (again.kind, again.target) == ("mine", GOAL)
+
+    later = study.play("0002", other, start=ledge_start(other, minecraft))
+    stuck, cleared, mined = (later.attempts.row(at, named=True) for at in range(3))
+    assert later.facts[0].failure_type == "NAV_STUCK"
+    assert stuck["knowledge_used"] == []
+    assert [check["type"] for check in cleared["checks"]] == ["path_clear"]
+    assert remedy.entry_id in cleared["knowledge_used"]
+    assert mined["target"] == GOAL
+    assert remedy.entry_id in mined["knowledge_used"]
+    assert later.success
+
+
 # --- a craft without its table -----------------------------------------------------------------------------
 
-STATION_FORGOTTEN = ((5, "axe"), (7, "sword"), (8, "axe"), (10, "axe"), (11, "axe"))
-"""The first planner seeds whose copy of the facts lacks that some wooden tool takes a table; which tool."""
+STATION_FORGOTTEN: Final = ((5, "axe"), (7, "sword"), (8, "axe"), (10, "axe"), (11, "axe"))
+"""The first planner seeds whose copy of the facts lacks that some wooden tool takes a table; which tool. The
+world explains what it refuses (`messages`), as a game's server does: without that the craft just fails."""
 
 
 def forgets_station(planner_seed: int, domain: Domain) -> list[str]:
-    """Wooden tools of which that planner has forgotten that they take a table; by its beliefs alone."""
+    """Wooden tools of which this planner has forgotten that they take a table; by its beliefs alone."""
     share = standin_settings().beliefs.misconceptions
     wrong = RulesStandIn(domain, planner_seed, share, heights=ore_heights()).beliefs.wrong
     fact = "recipe:wooden_{}:0: the station is forgotten"

@@ -143,3 +143,56 @@ def test_a_station_that_could_not_be_got_back_to_is_made_anew(minecraft: Domain)
     held = {"cobblestone": 3, "stick": 2, "oak_planks": 4}
     asked = repair_of(goal_of("stone_axe"), plan, 1, failed, held)
     assert "craft crafting_table 1" in words(plan_of(RulesStandIn(minecraft), asked, minecraft))
+
+
+def test_a_remedy_that_was_tried_in_vain_gives_way_to_another_route(minecraft: Domain) -> None:
+    engine, remedy = RulesStandIn(minecraft), stuck_remedy(minecraft)
+    goal = goal_of("oak_log", text="Chop an oak log")
+    failed = seen("mine", "oak_log", "NAV_STUCK")
+    asked = repair_of(
+        goal, [step_of("sg_001", "mine", "oak_log", "failed")], 0, failed, {}, temporary=(remedy,)
+    )
+    [first, _] = plan_of(engine, asked, minecraft)
+    assert first.knowledge == (remedy.entry_id[:8],)
+    walked = seen("move", None, None).model_copy(update={"y": None})
+    again = asked.model_copy(update={"recent": (failed, walked, failed)})
+    [other, mining] = plan_of(engine, again, minecraft)
+    assert "route" in other.condition
+    assert other.knowledge == mining.knowledge == ()
+
+
+def test_a_temporary_and_a_stored_remedy_that_do_the_same_are_one(minecraft: Domain) -> None:
+    stored = stuck_remedy(minecraft)
+    temporary = stored.model_copy(update={"entry_id": "f" * 20})
+    asked = repair_of(
+        goal_of("oak_log", text="Chop an oak log"),
+        [step_of("sg_001", "mine", "oak_log", "failed")],
+        0,
+        seen("mine", "oak_log", "NAV_STUCK"),
+        {},
+        temporary=(temporary,),
+        remedies=(stored,),
+    )
+    subgoals = plan_of(RulesStandIn(minecraft), asked, minecraft)
+    assert words(subgoals) == ["move None 1", "mine oak_log 1"]
+    assert set(subgoals[0].knowledge) == {"f" * 8, stored.entry_id[:8]}
+
+
+def test_a_remedy_for_the_way_back_is_tried_before_a_station_is_made_anew(minecraft: Domain) -> None:
+    failed = seen("move", "crafting_table", "NAV_STUCK")
+    plan = [
+        step_of("sg_001", "use", "crafting_table", "done"),
+        step_of("sg_002", "move", "crafting_table", "failed"),
+    ]
+    held = {"cobblestone": 3, "stick": 2, "oak_planks": 4}
+    remedy = learnt(minecraft, failure("move", "crafting_table", "NAV_STUCK", before=state({}, near=[])))
+    asked = repair_of(goal_of("stone_axe"), plan, 1, failed, held, remedies=(remedy,))
+    engine = RulesStandIn(minecraft)
+    assert words(plan_of(engine, asked, minecraft)) == [
+        "move None 1",
+        "move crafting_table 1",
+        "craft stone_axe 1",
+    ]
+    walked = seen("move", None, None).model_copy(update={"y": None})
+    again = asked.model_copy(update={"recent": (failed, walked, failed)})
+    assert "craft crafting_table 1" in words(plan_of(engine, again, minecraft))

@@ -344,6 +344,35 @@ def test_a_skill_of_several_steps_is_followed(minecraft: Domain) -> None:
     assert {each.knowledge for each in subgoals} == {(skill.entry_id[:8],)}
 
 
+def test_a_skill_is_not_forced_where_what_is_held_gives_a_shorter_way(minecraft: Domain) -> None:
+    content = SkillContent(
+        kind="craft",
+        target="crafting_table",
+        steps=(
+            Step(kind="mine", target="#logs"),
+            Step(kind="craft", target="#planks", count=4),
+            Step(kind="craft", target="crafting_table"),
+        ),
+    )
+    skill = entry(
+        Candidate(
+            domain="minecraft",
+            type="skill",
+            trigger=(Predicate(field="kind", op="eq", value="craft"),),
+            content=content,
+            build="b1",
+        )
+    )
+    asked = situation(goal_of("crafting_table"), {"oak_planks": 4}, skills=(skill,))
+    [step] = plan_of(RulesStandIn(minecraft), asked, minecraft)
+    assert (step.task_kind, step.target) == ("craft", "crafting_table")
+    assert step.knowledge == (skill.entry_id[:8],)
+    unknowing = mistaken(minecraft, recipes={**minecraft.recipes, "crafting_table": ()})
+    subgoals = plan_of(unknowing, asked, minecraft)
+    assert words(subgoals)[-1] == "craft crafting_table 1"
+    assert "craft #planks 4" not in words(subgoals)
+
+
 def test_a_changed_recipe_reaches_plans_only_through_the_copy_or_through_knowledge(minecraft: Domain) -> None:
     changed = replace(
         minecraft,
