@@ -530,3 +530,18 @@ def test_effort_orders_what_needs_what_and_is_infinite_without_a_source() -> Non
     assert routes.effort("#logs") == min(routes.effort(log) for log in MINECRAFT.expand("#logs"))
     assert routes.effort("scute") == float("inf")
     assert routes.effort("vibranium") == float("inf")
+
+
+def test_nobody_makes_a_tool_to_melt_it(minecraft: Domain) -> None:
+    # Somebody who has forgotten that a shovel takes iron would otherwise get iron from shovels made of sticks.
+    recipes = {
+        **minecraft.recipes,
+        "iron_shovel": tuple(
+            replace(recipe, ingredients=(("stick", 2),)) for recipe in minecraft.recipes["iron_shovel"]
+        ),
+    }
+    mistaken = replace(minecraft, recipes=recipes)
+    for facts in (minecraft, mistaken):
+        assert facts.sources("iron_nugget")[0] == ("craft", "iron_nugget")
+        assert facts.sources("iron_ingot")[0] == ("smelt", "iron_ingot")
+        assert ("smelt", "iron_nugget") in facts.sources("iron_nugget")

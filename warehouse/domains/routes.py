@@ -70,7 +70,9 @@ class Routes:
         domain = self._domain
         station = frozenset({domain.smelting_station})
         for before, after in sorted(domain.smelting.items()):
-            yield after, Way("smelt", after, _STEP, (frozenset({before}), station, frozenset(domain.fuels)))
+            # What a furnace leaves of a tool is scrap: nobody makes a tool to melt it, however cheap one seems.
+            effort = _LUCK if before in domain.tools else _STEP
+            yield after, Way("smelt", after, effort, (frozenset({before}), station, frozenset(domain.fuels)))
 
     def _crafted(self) -> Iterator[tuple[str, Way]]:
         domain = self._domain
