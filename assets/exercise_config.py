@@ -36,6 +36,9 @@ class ExerciseConfig(dg.Config):
     crossed: bool = Field(
         default=True, description="whether evaluation gives every world to every planner, or takes turns"
     )
+    frozen_worlds: int | None = Field(
+        default=None, gt=0, description="evaluate the snapshot in only so many of the worlds; none: in all"
+    )
     agent: str = Field(default=FULL, description="a row of rollouts/agents.toml")
     workers: int = Field(default=2, ge=0, description="processes that step worlds; 0: this one does")
     horizon_cap: int | None = Field(
@@ -56,7 +59,9 @@ class ExerciseConfig(dg.Config):
         suite = find_suite(self.suite, domain)
         row = agent_row(self.agent)
         standin = _standin(self.misconceptions)
-        figures = self.model_dump(include={"episodes", "planners", "crossed", "seed", "horizon_cap"})
+        figures = self.model_dump(
+            include={"episodes", "planners", "crossed", "frozen_worlds", "seed", "horizon_cap"}
+        )
         if strangers := sorted(set(self.tasks) - {task.id for task in suite.tasks}):
             raise ExerciseError(f"the suite has no task {', '.join(strangers)}")
         named = {

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from typing import Final, NamedTuple, Protocol, cast
+from queue import SimpleQueue
+from threading import Thread
+from typing import Final, NamedTuple, Protocol
 
 from rollouts.attempt import AttemptRun, Opening, Stage, StageKit, WorldFailure
 from rollouts.protocols import EpisodeSpec, Executor, Subgoal, World
@@ -92,7 +94,11 @@ class RolloutBackend(Protocol):
 
     def play(self, orders: Sequence[Addressed]) -> Iterator[Reported]:
         """One report per order, each as soon as it is there, in no particular order; all have been carried
-        out when the iteration ends. A shard has one order per episode at a time."""
+        out when the iteration ends. A shard has one order per episode at a time.
+
+        Orders may be given before the reports on earlier ones are read; reports are read in the order in
+        which the orders were given.
+        """
         ...
 
     def finish(self, shard: str) -> None:
@@ -152,8 +158,10 @@ class _Worker:
     pipe: Connection
     shards: set[str] = field(default_factory=set)
     """of which it holds open episodes"""
-    owes: list[str] = field(default_factory=list)
-    """episodes whose reports are still to come"""
+    owes: dict[str, None] = field(default_factory=dict)
+    """episodes whose reports are still to come, in the order of the orders"""
+    died: dict[str, int | None] = field(default_factory=dict)
+    """episodes that were owed by a process that ended, with its exit code: not told yet"""
 
 
 class WorkerCrashedError(RuntimeError):
@@ -188,19 +196,27 @@ class LocalPool:
         return [worker.process.pid for worker in self._workers if worker.process.pid is not None]
 
     def play(self, orders: Sequence[Addressed]) -> Iterator[Reported]:
-        """See `RolloutBackend`. A shard stays with the worker that got its first order."""
-        for worker, own in self._shared_out(orders):
-            worker.owes = [each.episode_id for each in own]
+        """See `RolloutBackend`. A shard stays with the worker that got its first order. The workers have
+        their orders when this returns."""
+        shared = self._shared_out(orders)
+        for worker, own in shared:
+            worker.owes |= dict.fromkeys(each.episode_id for each in own)
             # The death of a worker is noticed below, where its pipe is read.
             with suppress(OSError):
                 worker.pipe.send(own)
-        busy = {worker.pipe: worker for worker in self._workers if worker.owes}
-        while busy:
-            for pipe in wait(list(busy)):
-                worker = busy[cast("Connection", pipe)]
-                yield from self._heard(worker)
-                if not worker.owes:
-                    del busy[cast("Connection", pipe)]
+        return self._reports([(worker, {each.episode_id for each in own}) for worker, own in shared])
+
+    def _reports(self, awaited: Sequence[tuple[_Worker, set[str]]]) -> Iterator[Reported]:
+        """The reports on some orders. Those on later ones are left in the pipes."""
+        while busy := [(worker, own) for worker, own in awaited if own]:
+            told = [reported for worker, own in busy for reported in _mourned(worker, own)]
+            if not told:
+                ready = wait([worker.pipe for worker, _ in busy])
+                told = [each for worker, _ in busy if worker.pipe in ready for each in self._heard(worker)]
+            for reported in told:
+                for _, own in busy:
+                    own.discard(reported.episode_id)
+                yield reported
 
     def finish(self, shard: str) -> None:
         """See `RolloutBackend`."""
@@ -241,27 +257,37 @@ class LocalPool:
             own.setdefault(id(owners[each.shard]), []).append(each)
         return [(worker, own[id(worker)]) for worker in self._workers if id(worker) in own]
 
-    def _heard(self, worker: _Worker) -> Iterator[Reported]:
+    def _heard(self, worker: _Worker) -> list[Reported]:
         try:
             told = worker.pipe.recv()
         except (EOFError, OSError):
-            yield from self._buried(worker)
-            return
+            self._bury(worker)
+            return []
         if isinstance(told, str):
             raise WorkerCrashedError(told)
-        worker.owes.remove(told.episode_id)
-        yield told
+        del worker.owes[told.episode_id]
+        return [told]
 
-    def _buried(self, worker: _Worker) -> Iterator[Reported]:
+    def _bury(self, worker: _Worker) -> None:
         """Replaces a dead worker; what it owed is lost."""
         worker.pipe.close()
         code = _end(worker.process)
-        owed, worker.owes = worker.owes, []
+        worker.died |= dict.fromkeys(worker.owes, code)
+        worker.owes.clear()
         fresh = self._started()
         worker.process, worker.pipe = fresh.process, fresh.pipe
         self._equip(worker)
-        for episode_id in owed:
-            yield Reported(episode_id, Lost(f"the process that stepped this world ended, exit code {code}"))
+
+
+def _mourned(worker: _Worker, awaited: set[str]) -> list[Reported]:
+    """The losses among these episodes."""
+    return [
+        Reported(
+            episode_id,
+            Lost(f"the process that stepped this world ended, exit code {worker.died.pop(episode_id)}"),
+        )
+        for episode_id in [each for each in worker.died if each in awaited]
+    ]
 
 
 def _end(process: SpawnProcess) -> int | None:
@@ -286,7 +312,13 @@ def local_pool(kit: StageKit, workers: int, shards_each: int = 1) -> Iterator[Lo
 
 
 def _work(pipe: Connection) -> None:
-    """A worker process: its kit and then orders in, reports out, until its pipe ends."""
+    """A worker process: its kit and then orders in, reports out, until its pipe ends.
+
+    Reports leave by a thread of their own: a pipe holds less than one of them, and who waited for the reader
+    would not step worlds while the reader judges.
+    """
+    outbox: SimpleQueue[Reported | str] = SimpleQueue()
+    Thread(target=_post, args=(pipe, outbox), daemon=True).start()
     with suppress(EOFError, OSError, KeyboardInterrupt):
         try:
             stages = Stages(pipe.recv())
@@ -296,9 +328,17 @@ def _work(pipe: Connection) -> None:
                     stages.finish(told)
                 else:
                     for addressed in told:
-                        pipe.send(stages.carry_out(addressed))
+                        outbox.put(stages.carry_out(addressed))
         except (EOFError, OSError):
             raise
         except Exception:
-            # What is no failure of a world is an error of this code, and for the process that began it all.
-            pipe.send(traceback.format_exc())
+            # What is no failure of a world is an error of this code, and for the process that began it all,
+            # which ends this one when it has read it.
+            outbox.put(traceback.format_exc())
+            pipe.poll(None)
+
+
+def _post(pipe: Connection, outbox: "SimpleQueue[Reported | str]") -> None:
+    with suppress(OSError):
+        while True:
+            pipe.send(outbox.get())

@@ -41,8 +41,9 @@ class Exercise:
     """Tasks of one group, how often and by whom they are played.
 
     `episodes` are worlds per task. Training gives each world to one planner seed in turn, evaluation crosses
-    worlds and planner seeds, or takes turns as well where it is not `crossed`. `horizon_cap` shortens the
-    tasks' horizons, for small runs.
+    worlds and planner seeds, or takes turns as well where it is not `crossed`; of these worlds, only the
+    first `frozen_worlds` are played with a snapshot, where that is given. `horizon_cap` shortens the tasks'
+    horizons, for small runs.
     """
 
     domain: Domain
@@ -52,6 +53,7 @@ class Exercise:
     episodes: int = 3
     planners: int = 1
     crossed: bool = True
+    frozen_worlds: int | None = None
     seed: int = 0
     horizon_cap: int | None = None
     standin: StandInSettings = field(default_factory=standin_settings)
@@ -92,11 +94,13 @@ class Exercise:
         return [
             self._spec(build, task, world_seed, planner_seed, snapshot_id)
             for task in self.tasks
-            for world_seed, planner_seed in self._asked(task)
+            for world_seed, planner_seed in self._asked(
+                task, self.episodes if snapshot_id is None else self.frozen_worlds or self.episodes
+            )
         ]
 
-    def _asked(self, task: Task) -> list[tuple[int, int]]:
-        worlds = evaluation_seeds(self.seed, task.id, self.episodes)
+    def _asked(self, task: Task, count: int) -> list[tuple[int, int]]:
+        worlds = evaluation_seeds(self.seed, task.id, count)
         if self.crossed:
             return list(product(worlds, range(self.planners)))
         return self._in_turn(worlds, [task.id])

@@ -7,7 +7,7 @@ in which they report can be seen in what is recorded.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -16,7 +16,7 @@ import polars as pl
 from prompts.language_model import LanguageModel, ModelAnswer, ModelRequest, Role
 from rollouts.agent import ComposedAgent, Parts
 from rollouts.attempt import AttemptRun, Opening
-from rollouts.backends import Addressed, Go, Lost, Open, RolloutBackend
+from rollouts.backends import Addressed, Go, Lost, Open, Report, Reported, RolloutBackend
 from rollouts.episode import Course, Demand, Episode, Judged
 from rollouts.monitor import DEFAULTS, MonitorSettings, monitor
 from rollouts.progress import followed
@@ -97,19 +97,55 @@ def roll_out(
 
 
 def play(shards: Sequence[ShardPlan], backend: RolloutBackend, crew: Crew) -> Iterator[Ended]:
-    """Every episode of these shards, as it ends."""
+    """Every episode of these shards, as it ends.
+
+    Where a backend plays several shards, they sit at two tables, and one has its round judged and its model
+    asked while the worlds of the other are stepped.
+    """
     waiting = deque(shards)
-    table: list[_Seat] = []
-    while waiting or table:
-        while waiting and len({seat.shard.name for seat in table}) < backend.side_by_side:
+    lanes = min(2, backend.side_by_side)
+    tables = deque(_Table(backend, crew, backend.side_by_side // lanes) for _ in range(lanes))
+    for table in tables:
+        table.deal(waiting)
+    while any(table.seats for table in tables):
+        table = tables[0]
+        yield from table.judged()
+        table.deal(waiting)
+        tables.rotate()
+
+
+class _Table:
+    """Episodes that have their rounds together."""
+
+    def __init__(self, backend: RolloutBackend, crew: Crew, most: int) -> None:
+        self.seats: list[_Seat] = []
+        self._backend = backend
+        self._crew = crew
+        self._most = most
+        self._reports: Iterator[Reported] = iter(())
+
+    def deal(self, waiting: deque[ShardPlan]) -> None:
+        """Seats more shards where there is room, and hands the backend the orders of the next round."""
+        while waiting and len({seat.shard.name for seat in self.seats}) < self._most:
             shard = waiting.popleft()
-            table += [_Seat(shard, spec, crew) for spec in shard.specs]
-        table.sort(key=lambda seat: seat.episode.episode_id)
-        yield from _round(table, backend, crew)
-        playing = [seat for seat in table if not seat.ended]
-        for name in sorted({seat.shard.name for seat in table} - {seat.shard.name for seat in playing}):
-            backend.finish(name)
-        table = playing
+            self.seats += [_Seat(shard, spec, self._crew) for spec in shard.specs]
+        self.seats.sort(key=lambda seat: seat.episode.episode_id)
+        self._reports = self._backend.play(
+            [
+                Addressed(seat.shard.name, seat.episode.episode_id, seat.wants)
+                for seat in self.seats
+                if isinstance(seat.wants, Open | Go)
+            ]
+        )
+
+    def judged(self) -> Iterator[Ended]:
+        """The round that was ordered, to its end."""
+        yield from _round(self.seats, dict(self._reports), self._crew)
+        playing = [seat for seat in self.seats if not seat.ended]
+        shards = {seat.shard.name for seat in playing}
+        for name in sorted({seat.shard.name for seat in self.seats} - shards):
+            self._backend.finish(name)
+        self.seats = playing
 
 
 @dataclass
@@ -156,15 +192,9 @@ class _Seat:
             self.ended = True
 
 
-def _round(table: Sequence[_Seat], backend: RolloutBackend, crew: Crew) -> Iterator[Ended]:
-    """One round of these seats, which are sorted by episode."""
+def _round(table: Sequence[_Seat], reports: Mapping[str, Report], crew: Crew) -> Iterator[Ended]:
+    """What comes of a round's reports for these seats, which are sorted by episode."""
     seats = {seat.episode.episode_id: seat for seat in table}
-    orders = [
-        Addressed(seat.shard.name, seat.episode.episode_id, seat.wants)
-        for seat in table
-        if isinstance(seat.wants, Open | Go)
-    ]
-    reports = dict(backend.play(orders))
     for episode_id in sorted(reports):
         match reports[episode_id]:
             case Opening() as opening:

@@ -533,7 +533,7 @@ def test_effort_orders_what_needs_what_and_is_infinite_without_a_source() -> Non
 
 
 def test_nobody_makes_a_tool_to_melt_it(minecraft: Domain) -> None:
-    # Somebody who has forgotten that a shovel takes iron would otherwise get iron from shovels made of sticks.
+    # Who has forgotten that a shovel takes iron would otherwise get iron from shovels made of sticks.
     recipes = {
         **minecraft.recipes,
         "iron_shovel": tuple(

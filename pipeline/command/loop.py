@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 def loop(builds: int, groups: Sequence[str], worlds: int, options: dict[str, Any]) -> None:
     """Plays, learns, evaluates and reports; what is there already is not done again. `worlds` per task are
-    evaluated in, `options` is what training is played with."""
+    evaluated in (with all but the last snapshot only the first of them); `options` is what training is played
+    with."""
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
     settings = Settings()
     suite, config = chosen_exercise(settings, groups, options)
@@ -33,6 +34,7 @@ def loop(builds: int, groups: Sequence[str], worlds: int, options: dict[str, Any
     ]
     names = [f"{number:04}" for number in range(1, builds + 1)]
     asked = config | {"episodes": worlds, "crossed": False}
+    on_the_way = asked | {"frozen_worlds": 1}
     _announce(settings, suite, chosen, names, config, asked)
     from pipeline import launch
     from rollouts.pools import pools_kept
@@ -44,7 +46,12 @@ def loop(builds: int, groups: Sequence[str], worlds: int, options: dict[str, Any
             (f"build {build}: learn", partial(launch.learn_from_rollouts, settings, build)),
         ]
     steps += [
-        (f"build {build}: evaluate", partial(launch.evaluate_snapshot, settings, build, chosen, asked))
+        (
+            f"build {build}: evaluate",
+            partial(
+                launch.evaluate_snapshot, settings, build, chosen, asked if build == names[-1] else on_the_way
+            ),
+        )
         for build in names
     ]
     steps += [
@@ -71,10 +78,11 @@ def _announce(
 
     tasks = sum(task_counts(suite, groups, config["tasks"]).values())
     trained, evaluated = tasks * config["episodes"], tasks * asked["episodes"]
+    earlier = "" if len(builds) == 1 else f", and {tasks} for each snapshot before it"
     err.print(
-        f"{len(builds)} builds of {trained} training episodes, then {evaluated} evaluation episodes for the "
-        f"empty store and for each snapshot, with {config['planners']} planner seeds in turn. Below "
-        f"{settings.home}.",
+        f"{len(builds)} builds of {trained} training episodes, then {evaluated} evaluation episodes each for "
+        f"the empty store and the last snapshot{earlier}, with {config['planners']} planner seeds in turn. "
+        f"Below {settings.home}.",
         soft_wrap=True,
         markup=False,
     )

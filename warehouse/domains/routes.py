@@ -70,7 +70,7 @@ class Routes:
         domain = self._domain
         station = frozenset({domain.smelting_station})
         for before, after in sorted(domain.smelting.items()):
-            # What a furnace leaves of a tool is scrap: nobody makes a tool to melt it, however cheap one seems.
+            # What is left of a molten tool is scrap: nobody makes one to melt it, however cheap it seems.
             effort = _LUCK if before in domain.tools else _STEP
             yield after, Way("smelt", after, effort, (frozenset({before}), station, frozenset(domain.fuels)))
 
