@@ -139,7 +139,7 @@ EFFORT: Final = (
     Column("used_most", "most", "count", "used, per episode"),
     Column("allowed", "allowed", "count", "used, per episode"),
     Column("spent", "all spent", "count"),
-    Column("tried_again", "environment failed once", "count"),
+    Column("tried_again", "retried", "count"),
 )
 GROUPS: Final = (
     Column("group", "group"),

@@ -100,8 +100,9 @@ def _points(ends: dict[str, float]) -> str:
 
 
 def _effect(effect: str) -> str:
-    sign = _SIGNS.get(effect, "·")
-    return f'<span class="effect {escape(effect.split()[0])}">{sign} {escape(effect)}</span>'
+    sign = _SIGNS.get(effect)
+    said = f"{sign} {effect}" if sign else "none shown"
+    return f'<span class="effect {effect if sign else "none"}">{escape(said)}</span>'
 
 
 def _entry(entry_id: str) -> str:
