@@ -9,6 +9,7 @@ in which they report can be seen in what is recorded.
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Final, NamedTuple
 
 import polars as pl
@@ -104,7 +105,9 @@ def play(shards: Sequence[ShardPlan], backend: RolloutBackend, crew: Crew) -> It
     """
     waiting = deque(shards)
     lanes = min(2, backend.side_by_side)
-    tables = deque(_Table(backend, crew, backend.side_by_side // lanes) for _ in range(lanes))
+    # As many at one as at the other: with all of them at the first there would be nothing to step meanwhile.
+    most = min(backend.side_by_side // lanes, ceil(len(shards) / lanes))
+    tables = deque(_Table(backend, crew, most) for _ in range(lanes))
     for table in tables:
         table.deal(waiting)
     while any(table.seats for table in tables):

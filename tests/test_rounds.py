@@ -64,11 +64,28 @@ def test_every_round_has_one_call_of_monitor_and_one_of_the_model(
     model = FakeModel()
     backend = Shuffling(InProcess(kit(minecraft)), 0, 2)
     ended = records(backend, crew(minecraft, model))
-    assert model.batches[0] == 20  # all plans are asked for together
+    assert model.batches[:2] == [16, 4]  # all plans of a table are asked for together
     assert len(judged) <= len(backend.orders)
     assert len(model.batches) <= len(backend.orders)
     assert sum(model.batches) == sum(record.budget.used for record in ended)
     assert sorted(backend.finished) == [shard.name for shard in plan_shards([spec(s) for s in range(20)])]
+
+
+def test_one_tables_worlds_have_their_orders_before_the_other_is_judged(minecraft: Domain) -> None:
+    came: list[str] = []
+
+    class Ahead(Shuffling):
+        def play(self, orders: Sequence[Addressed]) -> Iterator[Reported]:
+            came.append(f"ordered {len(orders)}")
+            return super().play(orders)
+
+    class Noting(FakeModel):
+        def generate(self, requests: Sequence[ModelRequest]) -> list[ModelAnswer]:
+            came.append(f"asked {len(requests)}")
+            return super().generate(requests)
+
+    records(Ahead(InProcess(kit(minecraft)), 3, 2), crew(minecraft, Noting()))
+    assert came[:6] == ["ordered 16", "ordered 4", "asked 16", "ordered 16", "asked 4", "ordered 4"]
 
 
 def test_requests_are_asked_in_the_order_of_the_episodes(minecraft: Domain) -> None:
