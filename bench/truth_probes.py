@@ -3,21 +3,31 @@ world in which something stands in their way. What stands there is a thing of th
 full pack); what came of it, and why, the world says by itself.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from math import floor
 from typing import Final
 
+from bench.truth_stages import (
+    Stage,
+    block,
+    both,
+    creature,
+    full_pack,
+    ground,
+    hungry,
+    loaded_furnace,
+    moat,
+    moved,
+    pit,
+    screen,
+    walls,
+)
 from rollouts.protocols import Observation, Subgoal
 from rollouts.worlds.techtree import Settings, TechTree
-from rollouts.worlds.techtree.generation import add_creature
-from rollouts.worlds.techtree.play import Cell, Play
 from rollouts.worlds.techtree.view import observe
 from warehouse.domains import Domain
 from warehouse.knowledge import Check
-
-SLOTS: Final = 36
 
 
 @dataclass(frozen=True)
@@ -27,7 +37,7 @@ class Probe:
     name: str
     goal: Subgoal
     pack: Mapping[str, int] = field(default_factory=dict)
-    stage: Callable[[Play], None] = lambda play: None
+    stage: Stage = lambda play: None
 
 
 class ProbedWorld(TechTree):
@@ -65,157 +75,6 @@ def goal(
         checks=(Check(type="inv_ge", name=held, value=float(count)),),
     )
 
-
-# Stages ----------------------------------------------------------------------------------------------------
-
-
-def feet(play: Play) -> Cell:
-    """The cell that the body stands in."""
-    body = play.body
-    return floor(float(body["x"])), floor(float(body["y"])), floor(float(body["z"]))
-
-
-def both(*stages: Callable[[Play], None]) -> Callable[[Play], None]:
-    """One stage after the other."""
-
-    def set_all(play: Play) -> None:
-        for stage in stages:
-            stage(play)
-
-    return set_all
-
-
-def block(name: str, dx: int, dy: int, dz: int) -> Callable[[Play], None]:
-    """A block at a place as seen from the feet."""
-
-    def put(play: Play) -> None:
-        x, y, z = feet(play)
-        play.put((x + dx, y + dy, z + dz), name)
-
-    return put
-
-
-def full_pack(*spared: str) -> Callable[[Play], None]:
-    """Every free slot holds a full stack of something that nobody asked for."""
-
-    def fill(play: Play) -> None:
-        sizes = play.catalogue.stack
-        junk = [item for item in sorted(play.domain.items) if sizes(item) == 64 and item not in spared]
-        first = play.seed // 2 % (len(junk) - SLOTS)
-        for item in junk[first : first + SLOTS]:
-            if play.pack.room(item):
-                play.pack.add(item, 64)
-
-    return fill
-
-
-def ground(radius: int, depth: int = 12) -> Callable[[Play], None]:
-    """A plain of stone under the open sky, level with the feet, without creatures."""
-
-    def level(play: Play) -> None:
-        x, y, z = feet(play)
-        around = range(-radius, radius + 1)
-        for dx, dz in ((dx, dz) for dx in around for dz in around):
-            for dy in range(-depth, 16):
-                cell = (x + dx, y + dy, z + dz)
-                if play.inside(cell):
-                    play.put(cell, "stone" if dy < 0 else "air")
-        play.state.mobs["kind"] = -1
-
-    return level
-
-
-def moat(what: str, inner: int, outer: int, depth: int, dx: int) -> Callable[[Play], None]:
-    """A ring of `what` around the place `dx` blocks east of the feet: square, from `inner` to `outer` blocks
-    off, so many deep."""
-
-    def dig(play: Play) -> None:
-        x, y, z = feet(play)
-        around = range(-outer, outer + 1)
-        for i, k in ((i, k) for i in around for k in around):
-            if max(abs(i), abs(k)) >= inner:
-                for dy in range(-depth, 0):
-                    play.put((x + dx + i, y + dy, z + k), what)
-
-    return dig
-
-
-def walls(name: str, radius: int, height: int) -> Callable[[Play], None]:
-    """A square of walls around the feet."""
-
-    def build(play: Play) -> None:
-        x, y, z = feet(play)
-        around = range(-radius, radius + 1)
-        for i, k in ((i, k) for i in around for k in around):
-            if max(abs(i), abs(k)) == radius:
-                for dy in range(-1, height):
-                    play.put((x + i, y + dy, z + k), name)
-
-    return build
-
-
-def moved(dx: int, dy: int, dz: int) -> Callable[[Play], None]:
-    """The body is somewhere else."""
-
-    def move(play: Play) -> None:
-        body = play.body
-        body["x"], body["y"], body["z"] = body["x"] + dx, body["y"] + dy, body["z"] + dz
-        body["stuck_x"], body["stuck_y"], body["stuck_z"] = body["x"], body["y"], body["z"]
-
-    return move
-
-
-def pit(depth: int) -> Callable[[Play], None]:
-    """A hole of one block under the feet with walls that nothing breaks; the body stands at its bottom."""
-
-    def dig(play: Play) -> None:
-        x, y, z = feet(play)
-        for dy in range(-depth - 1, 0):
-            for i, k in ((i, k) for i in (-1, 0, 1) for k in (-1, 0, 1)):
-                inside = i == k == 0 and dy >= -depth
-                play.put((x + i, y + dy, z + k), "air" if inside else "bedrock")
-        moved(0, -depth, 0)(play)
-
-    return dig
-
-
-def creature(kind: str, dx: int, dz: int) -> Callable[[Play], None]:
-    """A creature that stands there."""
-
-    def add(play: Play) -> None:
-        x, y, z = feet(play)
-        add_creature(play, kind, x + dx + 0.5, float(y), z + dz + 0.5)
-        play.state.mobs[int(play.body["n_mobs"]) - 1]["left"] = 10**9
-
-    return add
-
-
-def screen(name: str) -> Callable[[Play], None]:
-    """A screen is open."""
-    return lambda play: play.open_screen(name, 0)
-
-
-def loaded_furnace(source: str) -> Callable[[Play], None]:
-    """The furnace beside the feet holds something else, and is cold."""
-
-    def load(play: Play) -> None:
-        from rollouts.worlds.techtree.furnaces import furnace_at
-
-        x, y, z = feet(play)
-        play.put((x + 1, y, z), "furnace")
-        oven = furnace_at(play, (x + 1, y, z))
-        oven["input"], oven["n_in"] = play.catalogue.item[source], 4
-        oven["output"], oven["cold"] = play.catalogue.item[play.domain.smelting[source]], 1
-
-    return load
-
-
-def hungry(play: Play) -> None:
-    """Close to death."""
-    play.body["health"] = 2.0
-
-
-# Probes ----------------------------------------------------------------------------------------------------
 
 _TABLE: Final = block("crafting_table", 1, 0, 0)
 _FURNACE: Final = block("furnace", 1, 0, 0)
@@ -404,7 +263,7 @@ def _finding() -> list[Probe]:
     ]
 
 
-def _case_of(dx: int) -> list[Callable[[Play], None]]:
+def _case_of(dx: int) -> list[Stage]:
     """What nothing breaks around a cell, with a pane towards the feet that one can see through."""
     around = [(i, dy, k) for i in (-1, 0, 1) for k in (-1, 0, 1) for dy in (0, 1)]
     return [block("barrier" if at == (-1, 0, 0) else "bedrock", dx + at[0], at[1], at[2]) for at in around]

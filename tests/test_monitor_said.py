@@ -107,6 +107,11 @@ class TestFailedResult:
         assert self.tried("smelt", "iron_ingot", {"iron_ore": 1}, minecraft) == "SMELT_FAIL"
         assert self.tried("smelt", "iron_ingot", {}, minecraft) == "MISSING_INGREDIENT"
 
+    def test_a_result_without_its_verb_is_of_what_the_attempt_was_about(self, minecraft: Domain) -> None:
+        event = says("result_failed", name="iron_ore")
+        row = judge(Try(kind="smelt", target="iron_ingot", events=[event]), minecraft)
+        assert row["failure_type"] == "SMELT_FAIL"
+
 
 class TestAbsentTarget:
     def test_a_search_that_found_nothing(self, minecraft: Domain) -> None:

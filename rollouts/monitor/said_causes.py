@@ -101,14 +101,14 @@ def _failed_result(events: pl.DataFrame, case: Case) -> pl.DataFrame:
         .group_by([*KEY, "seq"])
         .agg(short=~pl.col("enough").any())
     )
-    kinds = case.attempts.select(*KEY, kind=pl.col("kind").cast(pl.String))
+    kinds = case.attempts.select(*KEY, aim=pl.col("kind").cast(pl.String))
     return (
         failed.join(short, on=[*KEY, "seq"], how="left")
         .join(kinds, on=KEY, how="left")
         .with_columns(
             type=pl.when(pl.col("short").fill_null(False))
             .then(pl.lit("MISSING_INGREDIENT"))
-            .when(pl.coalesce("verb", "kind") == "smelt")
+            .when(pl.coalesce("verb", "aim") == "smelt")
             .then(pl.lit("SMELT_FAIL"))
             .otherwise(pl.lit("RECIPE_FAIL"))
         )

@@ -1,0 +1,158 @@
+"""What is put into a world for a probe: walls, pits, moats, full packs, cold furnaces. Each stage is a
+function of a world that was just made; places are blocks from where the body stands.
+"""
+
+from collections.abc import Callable
+from math import floor
+from typing import Final
+
+from rollouts.worlds.techtree.furnaces import furnace_at
+from rollouts.worlds.techtree.generation import add_creature
+from rollouts.worlds.techtree.play import Cell, Play
+
+SLOTS: Final = 36
+Stage = Callable[[Play], None]
+
+
+def feet(play: Play) -> Cell:
+    """The cell that the body stands in."""
+    body = play.body
+    return floor(float(body["x"])), floor(float(body["y"])), floor(float(body["z"]))
+
+
+def both(*stages: Stage) -> Stage:
+    """One stage after the other."""
+
+    def set_all(play: Play) -> None:
+        for stage in stages:
+            stage(play)
+
+    return set_all
+
+
+def block(name: str, dx: int, dy: int, dz: int) -> Stage:
+    """A block at a place as seen from the feet."""
+
+    def put(play: Play) -> None:
+        x, y, z = feet(play)
+        play.put((x + dx, y + dy, z + dz), name)
+
+    return put
+
+
+def full_pack(*spared: str) -> Stage:
+    """Every free slot holds a full stack of something that nobody asked for."""
+
+    def fill(play: Play) -> None:
+        sizes = play.catalogue.stack
+        junk = [item for item in sorted(play.domain.items) if sizes(item) == 64 and item not in spared]
+        first = play.seed // 2 % (len(junk) - SLOTS)
+        for item in junk[first : first + SLOTS]:
+            if play.pack.room(item):
+                play.pack.add(item, 64)
+
+    return fill
+
+
+def ground(radius: int, depth: int = 12) -> Stage:
+    """A plain of stone under the open sky, level with the feet, without creatures."""
+
+    def level(play: Play) -> None:
+        x, y, z = feet(play)
+        around = range(-radius, radius + 1)
+        for dx, dz in ((dx, dz) for dx in around for dz in around):
+            for dy in range(-depth, 16):
+                cell = (x + dx, y + dy, z + dz)
+                if play.inside(cell):
+                    play.put(cell, "stone" if dy < 0 else "air")
+        play.state.mobs["kind"] = -1
+
+    return level
+
+
+def moat(what: str, inner: int, outer: int, depth: int, dx: int) -> Stage:
+    """A ring of `what` around the place `dx` blocks east of the feet: square, from `inner` to `outer` blocks
+    off, so many deep."""
+
+    def dig(play: Play) -> None:
+        x, y, z = feet(play)
+        around = range(-outer, outer + 1)
+        for i, k in ((i, k) for i in around for k in around):
+            if max(abs(i), abs(k)) >= inner:
+                for dy in range(-depth, 0):
+                    play.put((x + dx + i, y + dy, z + k), what)
+
+    return dig
+
+
+def walls(name: str, radius: int, height: int) -> Stage:
+    """A square of walls around the feet."""
+
+    def build(play: Play) -> None:
+        x, y, z = feet(play)
+        around = range(-radius, radius + 1)
+        for i, k in ((i, k) for i in around for k in around):
+            if max(abs(i), abs(k)) == radius:
+                for dy in range(-1, height):
+                    play.put((x + i, y + dy, z + k), name)
+
+    return build
+
+
+def moved(dx: int, dy: int, dz: int) -> Stage:
+    """The body is somewhere else."""
+
+    def move(play: Play) -> None:
+        body = play.body
+        body["x"], body["y"], body["z"] = body["x"] + dx, body["y"] + dy, body["z"] + dz
+        body["stuck_x"], body["stuck_y"], body["stuck_z"] = body["x"], body["y"], body["z"]
+
+    return move
+
+
+def pit(depth: int) -> Stage:
+    """A hole of one block under the feet with walls that nothing breaks; the body stands at its bottom."""
+
+    def dig(play: Play) -> None:
+        x, y, z = feet(play)
+        for dy in range(-depth - 1, 0):
+            for i, k in ((i, k) for i in (-1, 0, 1) for k in (-1, 0, 1)):
+                inside = i == k == 0 and dy >= -depth
+                play.put((x + i, y + dy, z + k), "air" if inside else "bedrock")
+        moved(0, -depth, 0)(play)
+
+    return dig
+
+
+def creature(kind: str, dx: int, dz: int) -> Stage:
+    """A creature that stands there."""
+
+    def add(play: Play) -> None:
+        x, y, z = feet(play)
+        add_creature(play, kind, x + dx + 0.5, float(y), z + dz + 0.5)
+        play.state.mobs[int(play.body["n_mobs"]) - 1]["left"] = 10**9
+
+    return add
+
+
+def screen(name: str) -> Stage:
+    """A screen is open."""
+    return lambda play: play.open_screen(name, 0)
+
+
+def loaded_furnace(source: str) -> Stage:
+    """The furnace beside the feet holds something else, and is cold."""
+
+    def load(play: Play) -> None:
+        x, y, z = feet(play)
+        play.put((x + 1, y, z), "furnace")
+        oven = furnace_at(play, (x + 1, y, z))
+        oven["input"], oven["n_in"] = play.catalogue.item[source], 4
+        oven["output"], oven["cold"] = play.catalogue.item[play.domain.smelting[source]], 1
+
+    return load
+
+
+def hungry(play: Play) -> None:
+    """Close to death."""
+    play.body["health"] = 2.0
