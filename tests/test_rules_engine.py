@@ -67,6 +67,14 @@ def test_a_station_that_is_not_held_is_made_from_what_is(minecraft: Domain) -> N
     ]
 
 
+def test_a_station_is_not_what_its_own_making_lacks(minecraft: Domain) -> None:
+    # As every failure is taken for another one here: that of short planks for that of a missing table.
+    engine = RulesStandIn(minecraft, wrong_diagnoses=1.0)
+    before = state({"oak_planks": 3}, near=[])
+    fact = failure("craft", "crafting_table", "MISSING_INGREDIENT", missing={"#planks": 4}, before=before)
+    assert "does not say which station" in str(induced(minecraft, fact, engine=engine))
+
+
 def test_what_a_repair_relies_on_is_its_applicability(minecraft: Domain) -> None:
     fact = failure(
         "craft", "stone_axe", "MISSING_STATION", missing=TABLE, before=state({"oak_planks": 6}, near=[])

@@ -13,7 +13,7 @@ A skill is one way that worked, from where it was begun. From here another may b
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Final
 
@@ -54,16 +54,19 @@ class Chain(Errand):
         kind = "craft" if name in self.facts.recipes else "mine"
         for recipe in self.facts.recipes.get(name, ())[:1]:
             for ingredient, count in recipe.ingredients:
-                trial = self._copy()
-                try:
-                    trial.acquire(ingredient, count)
-                except NoWayError:
-                    continue
-                self._become(trial)
+                self._if_possible(Chain.acquire, ingredient, count)
             if recipe.needs_table:
-                self.reach_station(self.facts.crafting_station)
+                self._if_possible(Chain.reach_station, self.facts.crafting_station)
         self._inventory[name] += 1
         self._add(self._step(kind, name, 1, name))
+
+    def _if_possible(self, what: Callable[..., None], *of: str | int) -> None:
+        trial = self._copy()
+        try:
+            what(trial, *of)
+        except NoWayError:
+            return
+        self._become(trial)
 
     def append(self, step: Step) -> None:
         """One more step, as it stands."""

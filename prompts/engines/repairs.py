@@ -79,6 +79,8 @@ def repair_for(situation: RemedySituation, facts: Domain) -> Repair:
 
 def _missing_station(situation: RemedySituation, facts: Domain) -> _Draft:
     stations = [name for name in situation.missing if name in facts.stations] or _station_of(situation, facts)
+    # What is to be made is not what making it lacks, whatever the failure was taken for.
+    stations = [station for station in stations if station != situation.target]
     if not stations:
         raise AbstainedError("the feedback does not say which station was missing")
     errand = _errand(situation, facts)
