@@ -1,13 +1,15 @@
 """What a person chooses of a training or an evaluation."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import dagster as dg
 from pydantic import Field
 
 from assets.partitions import IMPORTED
-from assets.resources import Model
+from assets.resources import DataHome, Model
 from prompts.engines.beliefs import StandInSettings, standin_settings
+from prompts.engines.models import RulesRow
 from prompts.language_model import LanguageModel
 from rollouts.agent import FULL, agent_row
 from rollouts.exercise import Exercise, ExerciseError, stand_in
@@ -81,16 +83,20 @@ class ExerciseConfig(dg.Config):
 
 
 class LearningModel(Model):
-    """The engine that Inducer asks. For rollouts it is the planner's own mind, with the planner's
-    misconceptions: true facts would get into remedies without anybody having learnt them."""
+    """The model that Inducer asks. Where the stand-in learns from rollouts, it is the planner's own mind,
+    with the planner's misconceptions: true facts would get into remedies without having been learnt."""
 
     for_rollouts: bool = False
     misconceptions: float | None = None
 
-    def language_model(self, domain: Domain) -> LanguageModel:
-        if self.for_rollouts:
-            return stand_in(domain, self.seed, _standin(self.misconceptions))
-        return super().language_model(domain)
+    @contextmanager
+    def inducer(self, home: DataHome, build: str) -> Iterator[LanguageModel]:
+        """The model that Inducer asks about `build`."""
+        with self.answering(home, build) as models:
+            if self.for_rollouts and isinstance(self.chosen, RulesRow):
+                yield stand_in(home.domain, self.seed, _standin(self.misconceptions))
+            else:
+                yield models(self.seed)
 
 
 def _standin(misconceptions: float | None) -> StandInSettings | None:
