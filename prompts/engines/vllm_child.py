@@ -76,13 +76,22 @@ def _answers(llm: Any, questions: Sequence[Question]) -> list[Reply]:
     started = time.monotonic()
     try:
         outputs = llm.chat(turns, parameters, use_tqdm=False)
-    except (ValueError, TypeError) as error:
+    except _refusals() as error:
         if len(questions) == 1:
             return [Reply(refused=_first_line(error))]
         half = len(questions) // 2
         return [*_answers(llm, questions[:half]), *_answers(llm, questions[half:])]
     seconds = time.monotonic() - started
     return [_reply(output, seconds) for output in outputs]
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    """What vllm raises over a request; newer versions have a class of their own for it."""
+    try:
+        from vllm.exceptions import VLLMClientError
+    except ImportError:
+        return (ValueError, TypeError)
+    return (ValueError, TypeError, VLLMClientError)
 
 
 def _reply(output: Any, seconds: float) -> Reply:
