@@ -47,7 +47,7 @@ python = "{PYTHON}"
 dtype = "float32"
 max_model_len = 8192
 max_num_seqs = 16
-max_tokens = 48
+max_tokens = 24
 enforce_eager = true
 cpu_cache_gb = 2
 start_timeout_s = 900
@@ -125,7 +125,7 @@ def planning_batch(model: LanguageModel, domain: Domain) -> None:
         outcome = planner.read(each, answer)
         assert not (isinstance(outcome, PlanningFailure) and outcome.is_infrastructure)
         assert (answer.tokens_in or 0) > 500
-        assert 0 < (answer.tokens_out or 0) <= 48
+        assert 0 < (answer.tokens_out or 0) <= 24
         assert answer.raw.startswith('{"plan_id"')
 
 
