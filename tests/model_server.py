@@ -3,8 +3,9 @@
     with serving(answers) as server:
         OpenAIRow(..., base_url=server.url)
 
-`answers` is {the user turn's text: answer}. `server.misbehave(text, *ways)` makes it fail for requests whose
-user turn holds `text`: the first by the first way, and so on, the last for all that follow; "well" answers.
+`answers` is {the user turn's text, or the name of the answer's schema: answer}.
+`server.misbehave(text, *ways)` makes it fail for requests whose user turn holds `text`: the first by the first
+way, and so on, the last for all that follow; "well" answers.
 """
 
 import json
@@ -75,7 +76,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def answer(self, body: dict[str, Any]) -> None:
         text = body["messages"][-1]["content"]
-        answer = self.server.answers.get(text, "{}")
+        asked = body.get("response_format", {}).get("json_schema", {}).get("name", "")
+        answer = self.server.answers.get(text) or self.server.answers.get(asked, "{}")
         match self.server.way_for(text):
             case "well":
                 self.send(200, completion(answer))

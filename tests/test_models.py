@@ -70,6 +70,8 @@ def test_own_rows_are_added_and_replace_those_of_the_same_name(tmp_path: Path) -
         ("[a]\nengine = 'vllm'\nmodel = 'm'\napi_key_env = 'K'", "api_key_env: no such key for this engine"),
         ("[a]\nengine = 'vllm'\nmodel = 'm'\nmemory_share = 1.5", "memory_share: .*less than or equal to 1"),
         ("[a]\nengine = 'openai'\nmodel = 'm'\nbase_url = '127.0.0.1'", r"\[a\] base_url: "),
+        ("[a]\nengine = 'rules'", r"\[a\] name: Input should be 'rules'"),
+        ("[rules]\nengine = 'vllm'\nmodel = 'm'", "is the stand-in's name"),
         ("engine = 'rules'", "engine stands outside a row"),
         ("[a", "models.toml: "),
     ],

@@ -38,8 +38,9 @@ class Row(BaseModel):
 
 
 class RulesRow(Row):
-    """The built-in stand-in: no model at all."""
+    """The built-in stand-in: no model at all. It has one name, so that nobody takes it for anything else."""
 
+    name: Literal["rules"]
     engine: Literal["rules"]
 
 
@@ -180,6 +181,8 @@ def load_models(own: Path | None = None) -> dict[str, RulesRow | VllmRow | OpenA
     rows = _read(MODELS)
     if own is not None and own.exists():
         rows |= _read(own)
+        if not isinstance(rows[RULES], RulesRow):
+            raise ModelFileError(f"{own}: [{RULES}] is the stand-in's name; give the model another")
     return rows
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import TypeVar
 
 from prompts.engines.models import OpenAIRow, RulesRow, VllmRow
@@ -10,6 +11,7 @@ from prompts.engines.openai_client import OpenAIModel
 from prompts.engines.rules import RulesStandIn
 from prompts.engines.vllm_process import VllmModel, VllmProcess
 from prompts.language_model import LanguageModel
+from prompts.tokens import HuggingFaceCounter, PieceCounter, TokenCounter
 from warehouse.domains import Domain
 
 Chosen = TypeVar("Chosen", VllmRow, OpenAIRow)
@@ -29,6 +31,15 @@ def opened(row: RulesRow | VllmRow | OpenAIRow, domain: Domain) -> Iterator[BySe
         case VllmRow():
             with VllmProcess(row) as process:
                 yield _by_seed(row, lambda one: VllmModel(one, process))
+
+
+def counter_of(row: RulesRow | VllmRow | OpenAIRow) -> TokenCounter:
+    """Counts as the row's model does, by the tokenizer that the row names or its folder has; an estimate
+    where there is none. `FileNotFoundError` where the one that the row names is missing."""
+    if isinstance(row, VllmRow | OpenAIRow) and row.tokenizer is not None:
+        return HuggingFaceCounter(Path(row.tokenizer))
+    beside = Path(row.model) / "tokenizer.json" if isinstance(row, VllmRow) else None
+    return HuggingFaceCounter(beside) if beside is not None and beside.is_file() else PieceCounter()
 
 
 def _by_seed(row: Chosen, make: Callable[[Chosen], LanguageModel]) -> BySeed:
