@@ -4,8 +4,8 @@
         OpenAIRow(..., base_url=server.url)
 
 `answers` is {the user turn's text, or the name of the answer's schema: answer}.
-`server.misbehave(text, *ways)` makes it fail for requests whose user turn holds `text`: the first by the first
-way, and so on, the last for all that follow; "well" answers.
+`server.misbehave(text, *ways)` makes it fail for requests whose user turn holds `text`: the first by the
+first way, and so on, the last for all that follow; "well" answers.
 """
 
 import json
@@ -58,6 +58,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: Any) -> None:
         pass
+
+    def do_GET(self) -> None:
+        listed = [{"id": MODEL, "object": "model", "created": 0, "owned_by": "nobody"}]
+        self.send(200, {"object": "list", "data": listed} if self.path == "/v1/models" else {})
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -15,6 +15,7 @@ from tests.engine_contract import answers_of_the_stand_in, questions
 from tests.model_server import MODEL, ModelServer, serving
 from tests.test_pipeline import recordings
 from warehouse import log, telemetry
+from warehouse.analysis import query
 from warehouse.domains import Domain
 
 OWN = """
@@ -78,6 +79,12 @@ def test_a_served_model_leaves_complete_books_and_is_asked_once(
 
     shards = sorted((tmp_path / "log").rglob("*.parquet"))
     launch.learn_knowledge(settings, "0000")
+    launch.publish_analysis(settings)
+    usage = query(tmp_path, "FROM model_usage")
+    assert usage["answers"].sum() == usage["asked"].sum() == usage["remembered"].sum() == answers.height
+    assert usage["tokens_in"].sum() == 40 * answers.height
+    assert set(usage["reused"]) == {30 / 40}
+    assert usage["cost"].sum() == pytest.approx(took["cost"].sum())
     assert len(server.bodies) == answers.height
     later = telemetry.read(tmp_path)[took.height :]
     assert later["cached"].to_list() == [True] * answers.height
