@@ -3,6 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 VLLM := .venv-vllm
+VLLM_PYTHON ?= python3.11
 VLLM_STAMP := $(VLLM)/.installed
 SMALL_MODEL := $(VLLM)/smollm2-135m-instruct
 
@@ -32,7 +33,7 @@ $(SMALL_MODEL): $(VLLM_STAMP) tests/small_model.py
 	touch $@
 
 $(VLLM_STAMP): requirements-vllm.lock
-	$(PYTHON) -m venv $(VLLM)
+	$(VLLM_PYTHON) -m venv $(VLLM)
 	$(VLLM)/bin/python -m pip install --quiet --require-hashes --no-deps -r requirements-vllm.lock
 	touch $@
 
