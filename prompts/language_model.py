@@ -87,7 +87,6 @@ class ModelRequest:
     situation: BaseModel
     response: type[BaseModel]
     max_tokens: int = 1024
-    sampling: Sampling = field(default_factory=Sampling)
 
     @property
     def system(self) -> str:
@@ -114,7 +113,6 @@ class ModelRequest:
             self.situation,
             self.json_schema,
             self.max_tokens,
-            self.sampling,
         ]
 
     @cached_property
@@ -124,7 +122,7 @@ class ModelRequest:
 
     def cache_key(self, model: str) -> str:
         """Names `model`'s answer to this request: model, template version, prompt with the situation it was
-        rendered from, schema and sampling.
+        rendered from, and schema. How it draws its tokens is part of the model's name.
 
         The situation is part of it because the rules engine reads that and not the text.
         """
@@ -178,7 +176,7 @@ class LanguageModel(Protocol):
 
     @property
     def name(self) -> str:
-        """Engine, model and whatever else changes its answers; part of the cache key."""
+        """Engine, model, sampling and whatever else changes its answers; part of the cache key."""
         ...
 
     def generate(self, requests: Sequence[ModelRequest]) -> list[ModelAnswer]:

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from prompts.engines.rules import RulesStandIn
-from prompts.language_model import ANSWER_LOG, Message, ModelAnswer, ModelRequest, Sampling, answer_row
+from prompts.language_model import ANSWER_LOG, Message, ModelAnswer, ModelRequest, answer_row
 from prompts.responses import RemedyResponse, SkillResponse, failed_answer, read_answer
 from warehouse.domains import Domain
 
@@ -35,7 +35,6 @@ CHANGES: dict[str, dict[str, Any]] = {
     "situation": {"situation": Question(about="a window")},
     "schema": {"response": SkillResponse},
     "max_tokens": {"max_tokens": 5},
-    "sampling": {"sampling": Sampling(temperature=0.5)},
 }
 
 

@@ -89,7 +89,7 @@ def test_a_model_that_there_is_not_is_one_line(tmp_path: Path) -> None:
     for arguments in (("doctor",), ("serve-model",)):
         result = call(tmp_path, *arguments, MINEEVOLVE_MODEL="oracle")
         assert result.exit_code != 0
-        assert "no model 'oracle'; there are: rules, served" in words(result)
+        assert "no model 'oracle'; there are: rules, qwen3_5_flash" in words(result)
         assert "Traceback" not in result.output
 
 

@@ -97,13 +97,16 @@ def _served(row: OpenAIRow) -> str:
             names = [model.id for model in client.models.list()]
     except MissingKeyError as error:
         raise ModelUnavailableError(str(error)) from error
+    except openai.NotFoundError:
+        return f"{row.base_url} answers, and does not list its models"
     except openai.OpenAIError as error:
         said = type(error).__name__ if row.api_key_env else str(error)
         raise ModelUnavailableError(
             f"model {row.name}: {row.base_url} cannot be asked: {said}; start the server "
             "(`mineevolve serve-model`), or mend base_url or the key"
         ) from error
-    if row.model not in names:
+    # Some providers list their models with a folder before the name that they are asked by.
+    if row.model not in {part for name in names for part in (name, name.rpartition("/")[2])}:
         shown = ", ".join(sorted(names)[:8]) or "none"
         raise ModelUnavailableError(f"model {row.name}: {row.base_url} has no {row.model}; it has {shown}")
     return f"{row.base_url} has {row.model}"
