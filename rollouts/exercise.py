@@ -97,9 +97,8 @@ class Exercise:
         tasks = tuple(task for task in own.values() if not named or task.id in named)
         if not tasks:
             raise ExerciseError(f"the suite has no group {group}; it has: {', '.join(suite.groups)}")
-        return cls(
-            domain, suite, tasks, row, standin=standin or standin_settings(), mind=mind, **figures
-        )  # type: ignore[arg-type]
+        wrong = standin or standin_settings()
+        return cls(domain, suite, tasks, row, standin=wrong, mind=mind, **figures)  # type: ignore[arg-type]
 
     def training(self, build: str, snapshot_id: str | None) -> list[EpisodeSpec]:
         """The episodes of a build, with the knowledge of the snapshot."""
