@@ -37,8 +37,14 @@ WORLD_STANDS_IN: Final = (
 
 
 def caveat(model: str) -> str:
-    """What has to be said beside every figure of rollouts that were planned by this model."""
+    """What has to be said beside every figure of rollouts that are planned by the model of this row."""
     return STAND_INS if model == RULES else WORLD_STANDS_IN
+
+
+def caveat_of(planners: Iterable[str | None]) -> str:
+    """The same for rollouts that there are, by the planners in their records."""
+    models = [planner for planner in planners if planner and not planner.startswith("rules-standin/")]
+    return WORLD_STANDS_IN if models else STAND_INS
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from assets.resources import DataHome
 from prompts.tokens import PieceCounter
 from rollouts.agent import load_agents
 from rollouts.backends import InProcess, stage_kit
-from rollouts.exercise import STAND_INS, Exercise, Mind, caveat
+from rollouts.exercise import STAND_INS, Exercise, Mind, caveat, caveat_of
 from rollouts.lineage import TRAINING, episodes_of
 from rollouts.recorder import Batch
 from rollouts.rounds import roll_out
@@ -139,3 +139,5 @@ def test_the_stand_in_keeps_a_mind_for_each_planner_and_its_own_caveat(tmp_path:
     assert caveat("rules") == STAND_INS
     assert "planner" not in caveat("own")
     assert "stand-in" in caveat("own")
+    assert caveat_of(["rules-standin/minecraft/0", None]) == STAND_INS
+    assert caveat_of(["rules-standin/minecraft/0", "vllm/m/0"]) == caveat("own")
