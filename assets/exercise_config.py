@@ -85,19 +85,28 @@ class ExerciseConfig(dg.Config):
         }
 
 
-class LearningModel(Model):
-    """The model that agents and Inducer ask. Where the stand-in learns from rollouts, it is the planner's own
-    mind, with its misconceptions: true facts would get into remedies without having been learnt."""
+class InducerConfig(dg.Config):
+    """Whose mind the stand-in has when it induces. A real model has one, and takes no notice."""
 
-    for_rollouts: bool = False
-    misconceptions: float | None = None
+    for_rollouts: bool = Field(
+        default=False,
+        description="the planner's own, with its misconceptions: true facts would get into remedies without "
+        "having been learnt",
+    )
+    misconceptions: float | None = Field(
+        default=None, ge=0, le=1, description="as in the training's configuration"
+    )
+
+
+class LearningModel(Model):
+    """The model that agents and Inducer ask."""
 
     @contextmanager
-    def inducer(self, home: DataHome, build: str) -> Iterator[LanguageModel]:
+    def inducer(self, home: DataHome, build: str, config: InducerConfig) -> Iterator[LanguageModel]:
         """The model that Inducer asks about `build`."""
         with self.answering(home, build) as models:
-            if self.for_rollouts and isinstance(self.chosen, RulesRow):
-                yield stand_in(home.domain, self.seed, _standin(self.misconceptions))
+            if config.for_rollouts and isinstance(self.chosen, RulesRow):
+                yield stand_in(home.domain, self.seed, _standin(config.misconceptions))
             else:
                 yield models(self.seed)
 

@@ -7,7 +7,7 @@ import dagster as dg
 import polars as pl
 
 from assets import metadata
-from assets.exercise_config import LearningModel
+from assets.exercise_config import InducerConfig, LearningModel
 from assets.partitions import all_groups_of_the_build, builds
 from assets.resources import DataHome
 from assets.typed_feedback import typed_feedback
@@ -31,7 +31,7 @@ from warehouse.trace_store import feedback_store, trace_store
     "immutable log; nothing is knowledge before Curator has accepted it.",
 )
 def knowledge_candidates(
-    context: dg.AssetExecutionContext, home: DataHome, model: LearningModel
+    context: dg.AssetExecutionContext, config: InducerConfig, home: DataHome, model: LearningModel
 ) -> dg.MaterializeResult[Any]:
     build = context.partition_key
     traces = trace_store(home.root)
@@ -39,7 +39,7 @@ def knowledge_candidates(
         feedback_store(home.root).scan("feedback", [build]).collect(),
         *(traces.scan(table, [build]).collect() for table in ("attempts", "events", "episodes")),
     )
-    with model.inducer(home, build) as language_model:
+    with model.inducer(home, build, config) as language_model:
         induction = induce(facts, home.domain, language_model, build)
     pairs = list(zip(induction.requests, induction.answers, strict=True))
     answers = pl.DataFrame(

@@ -91,6 +91,10 @@ def test_a_served_model_leaves_complete_books_and_is_asked_once(
     assert later["cost"].null_count() == answers.height
     assert sorted((tmp_path / "log").rglob("*.parquet")) == shards
 
+    # Learning from rollouts asks the same model: only the stand-in has another mind there.
+    launch.learn_from_rollouts(settings, "0000")
+    assert telemetry.read(tmp_path)[2 * took.height :]["cached"].to_list() == [True] * answers.height
+
 
 @pytest.mark.parametrize("way", ["500", "half a body", "close", "hang", "half an answer"])
 def test_a_bad_server_loses_no_run_and_no_candidate(
