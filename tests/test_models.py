@@ -1,5 +1,6 @@
 """The file of models: what its rows may say, what is said of a wrong one, and what a model is called."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from prompts.engines.models import (
 )
 from prompts.engines.registry import opened
 from prompts.engines.vllm_server import serve_command, serve_environment
+from tests.conftest import ROOT
 from warehouse.domains import Domain
 
 FIVE_PLANNERS = {
@@ -91,6 +93,15 @@ def test_a_key_in_the_file_is_refused_and_not_repeated(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="api_key: no such key") as caught:
         load_models(own)
     assert "sk-1234" not in str(caught.value)
+
+
+def test_the_rows_on_the_page_can_be_read(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "models.md").read_text()
+    [example] = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "models.toml").write_text(example)
+    assert {"qwen", "lab"} <= set(load_models(tmp_path / "models.toml"))
+    keys = {*VllmRow.model_fields, *OpenAIRow.model_fields} - {"name", "doc", "engine"}
+    assert {key for key in keys if f"`{key}`" not in page} == set()
 
 
 def test_an_unknown_model_is_told_the_names_there_are() -> None:
