@@ -2,8 +2,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+VLLM := .venv-vllm
+VLLM_PYTHON ?= python3.11
+VLLM_STAMP := $(VLLM)/.installed
+SMALL_MODEL := $(VLLM)/smollm2-135m-instruct
 
-.PHONY: setup run test lint bench ui clean
+.PHONY: setup run test test-vllm lint bench ui clean
 
 setup: $(STAMP)
 
@@ -20,6 +24,19 @@ run: setup
 test: setup lint
 	$(BIN)/python -m pytest -q -n auto
 
+# vLLM's CPU build has pins of its own, so it lives in an environment of its own; the engine asks it from there.
+test-vllm: setup $(SMALL_MODEL)
+	$(BIN)/python -m pytest -q -m vllm tests/test_vllm.py
+
+$(SMALL_MODEL): $(VLLM_STAMP) tests/small_model.py
+	HF_HUB_OFFLINE=1 $(VLLM)/bin/python tests/small_model.py $@
+	touch $@
+
+$(VLLM_STAMP): requirements-vllm.lock
+	$(VLLM_PYTHON) -m venv $(VLLM)
+	$(VLLM)/bin/python -m pip install --quiet --require-hashes --no-deps -r requirements-vllm.lock
+	touch $@
+
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -33,4 +50,4 @@ ui: setup
 	$(BIN)/mineevolve ui
 
 clean:
-	rm -rf $(VENV) data build *.egg-info
+	rm -rf $(VENV) $(VLLM) data build *.egg-info

@@ -6,12 +6,12 @@ import dagster as dg
 import polars as pl
 
 from assets import metadata
-from assets.exercise_config import ExerciseConfig
+from assets.exercise_config import ExerciseConfig, LearningModel
 from assets.knowledge_snapshot import knowledge_snapshot
 from assets.partitions import all_groups_of_the_build, builds_and_groups, groups_by_build, in_one_run, key_of
 from assets.resources import DataHome
 from rollouts.evaluation import Evaluated, evaluate, shared_worlds
-from rollouts.exercise import STAND_INS, hands
+from rollouts.exercise import caveat, hands
 from rollouts.lineage import published
 from rollouts.rates import paired
 
@@ -29,14 +29,15 @@ from rollouts.rates import paired
     "fold looks: nothing is learnt and no use moves confidence. Evaluation worlds have odd seeds.",
 )
 def evaluation_rollouts(
-    context: dg.AssetExecutionContext, config: ExerciseConfig, home: DataHome
+    context: dg.AssetExecutionContext, config: ExerciseConfig, home: DataHome, model: LearningModel
 ) -> dg.MaterializeResult[Any]:
     for build, groups in groups_by_build(context).items():
-        exercises = config.exercises(home.domain, groups)
-        row = next(iter(exercises.values())).row
-        snapshot = published(home.root, build, "to be evaluated", row.curation)
-        with hands(home.domain, row, config.workers) as backend:
-            evaluated = evaluate(home.root, build, snapshot, exercises, backend)
+        with model.mind(home, build) as mind:
+            exercises = config.exercises(home.domain, groups, mind)
+            row = next(iter(exercises.values())).row
+            snapshot = published(home.root, build, "to be evaluated", row.curation)
+            with hands(home.domain, row, config.workers) as backend:
+                evaluated = evaluate(home.root, build, snapshot, exercises, backend)
         for group, arms in evaluated.items():
             context.add_asset_metadata(
                 {
@@ -47,7 +48,7 @@ def evaluation_rollouts(
                 },
                 partition_key=key_of(build, group),
             )
-    note = f"{STAND_INS} McNemar's test is descriptive: pairs of one task are not independent."
+    note = f"{caveat(model.row)} McNemar's test is descriptive: pairs of one task are not independent."
     return dg.MaterializeResult(metadata={"note": note})
 
 

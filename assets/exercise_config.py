@@ -1,16 +1,19 @@
 """What a person chooses of a training or an evaluation."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import dagster as dg
 from pydantic import Field
 
 from assets.partitions import IMPORTED
-from assets.resources import Model
+from assets.resources import DataHome, Model
 from prompts.engines.beliefs import StandInSettings, standin_settings
+from prompts.engines.models import RulesRow
+from prompts.engines.registry import counter_of
 from prompts.language_model import LanguageModel
 from rollouts.agent import FULL, agent_row
-from rollouts.exercise import Exercise, ExerciseError, stand_in
+from rollouts.exercise import Exercise, ExerciseError, Mind, stand_in
 from warehouse.domains import Domain
 from warehouse.suites import DEFAULT_SUITE, find_suite
 
@@ -52,10 +55,12 @@ class ExerciseConfig(dg.Config):
         description="share of the stand-in's facts that are wrong, for studies; none: as standin.toml says",
     )
 
-    def exercises(self, domain: Domain, groups: Sequence[str]) -> dict[str, Exercise]:
-        """What is played in each of these groups; one that has none of the named tasks, and that of
-        recordings, is left out. `ExerciseError` for a task that is in none of them, `NotPlayedError` where
-        nothing is left."""
+    def exercises(
+        self, domain: Domain, groups: Sequence[str], mind: Mind | None = None
+    ) -> dict[str, Exercise]:
+        """What is played in each of these groups, by `mind` or the stand-in; one that has none of the named
+        tasks, and that of recordings, is left out. `ExerciseError` for a task that is in none of them,
+        `NotPlayedError` where nothing is left."""
         suite = find_suite(self.suite, domain)
         row = agent_row(self.agent)
         standin = _standin(self.misconceptions)
@@ -75,22 +80,44 @@ class ExerciseConfig(dg.Config):
         if not played:
             raise NotPlayedError(f"none of {', '.join(self.tasks)} is in {', '.join(groups)}")
         return {
-            group: Exercise.of_group(domain, suite, group, own, row, standin, **figures)
+            group: Exercise.of_group(domain, suite, group, own, row, standin, mind=mind, **figures)
             for group, own in played.items()
         }
 
 
+class InducerConfig(dg.Config):
+    """Whose mind the stand-in has when it induces. A real model has one, and takes no notice."""
+
+    for_rollouts: bool = Field(
+        default=False,
+        description="the planner's own, with its misconceptions: true facts would get into remedies without "
+        "having been learnt",
+    )
+    misconceptions: float | None = Field(
+        default=None, ge=0, le=1, description="as in the training's configuration"
+    )
+
+
 class LearningModel(Model):
-    """The engine that Inducer asks. For rollouts it is the planner's own mind, with the planner's
-    misconceptions: true facts would get into remedies without anybody having learnt them."""
+    """The model that agents and Inducer ask."""
 
-    for_rollouts: bool = False
-    misconceptions: float | None = None
+    @contextmanager
+    def inducer(self, home: DataHome, build: str, config: InducerConfig) -> Iterator[LanguageModel]:
+        """The model that Inducer asks about `build`."""
+        with self.answering(home, build) as models:
+            if config.for_rollouts and isinstance(self.chosen, RulesRow):
+                yield stand_in(home.domain, self.seed, _standin(config.misconceptions))
+            else:
+                yield models(self.seed)
 
-    def language_model(self, domain: Domain) -> LanguageModel:
-        if self.for_rollouts:
-            return stand_in(domain, self.seed, _standin(self.misconceptions))
-        return super().language_model(domain)
+    @contextmanager
+    def mind(self, home: DataHome, build: str) -> Iterator[Mind | None]:
+        """Whom the agents of `build` ask: the model, drawing by the planner's seed; null for the stand-in."""
+        if isinstance(self.chosen, RulesRow):
+            yield None
+            return
+        with self.answering(home, build) as models:
+            yield Mind(lambda planner_seed: models(self.seed + planner_seed), counter_of(self.chosen))
 
 
 def _standin(misconceptions: float | None) -> StandInSettings | None:

@@ -8,8 +8,9 @@ from pydantic import Field
 
 from assets.analysis_warehouse import analysis_warehouse
 from assets.evaluation_rollouts import evaluation_rollouts
+from assets.exercise_config import LearningModel
 from assets.resources import DataHome
-from rollouts.exercise import STAND_INS
+from rollouts.exercise import caveat
 from rollouts.report import report_file, write_report
 from warehouse.suites import DEFAULT_SUITE, find_suite
 
@@ -38,7 +39,7 @@ class ReportConfig(dg.Config):
     "it found is kept beside them.",
 )
 def loop_report(
-    context: dg.AssetExecutionContext, config: ReportConfig, home: DataHome
+    context: dg.AssetExecutionContext, config: ReportConfig, home: DataHome, model: LearningModel
 ) -> dg.MaterializeResult[Any]:
     domain = home.domain
     path = Path(config.out) if config.out else report_file(home.root)
@@ -50,6 +51,6 @@ def loop_report(
             "verdict": verdict.headline,
             "figures": verdict.figures,
             "by group": dg.MetadataValue.md("\n".join(f"- {line}" for line in verdict.groups) or "one group"),
-            "note": STAND_INS,
+            "note": caveat(model.row),
         }
     )

@@ -1,12 +1,15 @@
 """What assets are given: the data home with its domain, and the language model that Inducer asks."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
-from prompts.engines.registry import engine
-from prompts.language_model import LanguageModel
+from prompts.answering import answering
+from prompts.engines.models import RULES, OpenAIRow, RulesRow, VllmRow, model_row
+from prompts.engines.registry import BySeed
 from warehouse.domains import Domain, load_domain
 
 
@@ -26,10 +29,20 @@ class DataHome(dg.ConfigurableResource[Any]):
 
 
 class Model(dg.ConfigurableResource[Any]):
-    """A language model engine by name, with its seed."""
+    """A language model: a row of the models' file, by name. Whatever it starts ends with the step."""
 
-    engine: str = "rules"
+    row: str = RULES
+    file: str | None = None
+    """the user's own file of models"""
     seed: int = 0
 
-    def language_model(self, domain: Domain) -> LanguageModel:
-        return engine(self.engine, domain, seed=self.seed)
+    @property
+    def chosen(self) -> RulesRow | VllmRow | OpenAIRow:
+        """The row."""
+        return model_row(self.row, None if self.file is None else Path(self.file))
+
+    @contextmanager
+    def answering(self, home: DataHome, build: str) -> Iterator[BySeed]:
+        """The model, by seed, for a step that works on `build`; it remembers its answers in `home`."""
+        with answering(self.chosen, home.domain, home.root, build) as models:
+            yield models

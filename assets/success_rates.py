@@ -8,10 +8,11 @@ from pydantic import Field
 
 from assets import metadata
 from assets.evaluation_rollouts import evaluation_rollouts
+from assets.exercise_config import LearningModel
 from assets.partitions import builds_and_groups, groups_by_build, in_one_run, key_of
 from assets.resources import DataHome
 from rollouts.evaluation import FROZEN, evaluation_home, stored
-from rollouts.exercise import STAND_INS
+from rollouts.exercise import caveat
 from rollouts.success import UnpairedError, success_rows
 from warehouse import log
 from warehouse.fold import load_evaluations
@@ -44,7 +45,7 @@ class RatesConfig(dg.Config):
     "success_overall show it.",
 )
 def success_rates(
-    context: dg.AssetExecutionContext, config: RatesConfig, home: DataHome
+    context: dg.AssetExecutionContext, config: RatesConfig, home: DataHome, model: LearningModel
 ) -> dg.MaterializeResult[Any]:
     difficulty = find_suite(config.suite, home.domain).difficulty
     held = {}
@@ -60,7 +61,7 @@ def success_rates(
         held[build] = load_evaluations(home.root, build)
         for group, own in rows.items():
             context.add_asset_metadata({"path": str(path), **_shown(own)}, partition_key=key_of(build, group))
-    note = f"{STAND_INS} McNemar's test is descriptive: pairs of one task are not independent."
+    note = f"{caveat(model.row)} McNemar's test is descriptive: pairs of one task are not independent."
     return dg.MaterializeResult(metadata={"note": note, "rows of evaluations by build": held})
 
 

@@ -5,10 +5,10 @@ from typing import Any
 import dagster as dg
 
 from assets import metadata
-from assets.exercise_config import ExerciseConfig
+from assets.exercise_config import ExerciseConfig, LearningModel
 from assets.partitions import builds_and_groups, groups_by_build, in_one_run, key_of
 from assets.resources import DataHome
-from rollouts.exercise import STAND_INS, hands
+from rollouts.exercise import caveat, hands
 from rollouts.lineage import TRAINING, episodes_of, previous_snapshot, usage_of
 from rollouts.rates import INFRASTRUCTURE_END, end_reasons, success_rate
 from rollouts.recorder import Batch
@@ -30,23 +30,26 @@ from warehouse.trace_store import trace_store
     "Training worlds have even seeds. The group 'imported' is not played.",
 )
 def training_rollouts(
-    context: dg.AssetExecutionContext, config: ExerciseConfig, home: DataHome
+    context: dg.AssetExecutionContext, config: ExerciseConfig, home: DataHome, model: LearningModel
 ) -> dg.MaterializeResult[Any]:
     for build, groups in groups_by_build(context).items():
-        exercises = config.exercises(home.domain, groups)
-        any_of_them = next(iter(exercises.values()))
-        snapshot = previous_snapshot(home.root, build, any_of_them.row.curation)
-        if snapshot is None:
-            context.log.info(f"build {build} is the first: it starts without any knowledge")
-        snapshot_id = snapshot.snapshot_id if snapshot else None
-        batches = {
-            group: Batch(home.root, TRAINING, exercise.training(build, snapshot_id))
-            for group, exercise in exercises.items()
-        }
-        found_whole = {group: len(batch.shards) - len(batch.missing()) for group, batch in batches.items()}
-        with hands(home.domain, any_of_them.row, config.workers) as backend:
-            crew = any_of_them.crew(snapshot.entries if snapshot else ())
-            roll_out(list(batches.values()), backend, crew, f"build {build}, {', '.join(exercises)}")
+        with model.mind(home, build) as mind:
+            exercises = config.exercises(home.domain, groups, mind)
+            any_of_them = next(iter(exercises.values()))
+            snapshot = previous_snapshot(home.root, build, any_of_them.row.curation)
+            if snapshot is None:
+                context.log.info(f"build {build} is the first: it starts without any knowledge")
+            snapshot_id = snapshot.snapshot_id if snapshot else None
+            batches = {
+                group: Batch(home.root, TRAINING, exercise.training(build, snapshot_id))
+                for group, exercise in exercises.items()
+            }
+            found_whole = {
+                group: len(batch.shards) - len(batch.missing()) for group, batch in batches.items()
+            }
+            with hands(home.domain, any_of_them.row, config.workers) as backend:
+                crew = any_of_them.crew(snapshot.entries if snapshot else ())
+                roll_out(list(batches.values()), backend, crew, f"build {build}, {', '.join(exercises)}")
         knowledge = f"snapshot {snapshot_id}" if snapshot else "none: the first build starts cold"
         for group, exercise in exercises.items():
             context.add_asset_metadata(
@@ -60,7 +63,7 @@ def training_rollouts(
                 },
                 partition_key=key_of(build, group),
             )
-    return dg.MaterializeResult(metadata={"note": STAND_INS})
+    return dg.MaterializeResult(metadata={"note": caveat(model.row)})
 
 
 def _logged(home: DataHome, build: str, group: str) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from typing import Final
 
 import dagster as dg
 
-ROLLOUT_RESOURCES: Final = {"model": {"config": {"for_rollouts": True}}}
-"""Who plays is who learns from it."""
+OF_ROLLOUTS: Final = {"for_rollouts": True}
+"""of InducerConfig: who plays is who learns from it"""
 
 import_traces: Final = dg.define_asset_job(
     "import_traces",
@@ -26,7 +26,7 @@ train_build: Final = dg.define_asset_job(
 learn_from_rollouts: Final = dg.define_asset_job(
     "learn_from_rollouts",
     selection=dg.AssetSelection.assets("knowledge_candidates", "curated_knowledge", "knowledge_snapshot"),
-    config={"resources": ROLLOUT_RESOURCES},
+    config={"ops": {"knowledge_candidates": {"config": OF_ROLLOUTS}}},
     description="As learn_knowledge, with the planner as Inducer: its misconceptions are the planner's.",
 )
 evaluate_snapshot: Final = dg.define_asset_job(

@@ -15,7 +15,7 @@ from dagster_shared.error import SerializableErrorInfo
 from assets.partitions import GROUPS, IMPORTED, builds, key_of
 from pipeline.definitions import definitions
 from pipeline.failures import is_expected
-from pipeline.jobs import ROLLOUT_RESOURCES
+from pipeline.jobs import OF_ROLLOUTS
 from pipeline.settings import Settings
 
 
@@ -65,9 +65,9 @@ def learn_from_rollouts(
 ) -> dg.ExecuteInProcessResult:
     """From a trained build's feedback to its snapshot, with the planner as Inducer; `misconceptions` as in
     the training's ExerciseConfig."""
-    model = ROLLOUT_RESOURCES["model"]["config"] | {"misconceptions": misconceptions}
-    resources = {"model": {"config": model}}
-    return _launch(settings, "learn_from_rollouts", build, build, resources=resources)
+    # As configuration of the step: a resource that is configured for a run forgets what it was made with.
+    ops = {"knowledge_candidates": {"config": OF_ROLLOUTS | {"misconceptions": misconceptions}}}
+    return _launch(settings, "learn_from_rollouts", build, build, ops)
 
 
 def evaluate_snapshot(
@@ -120,7 +120,6 @@ def _launch(
     build: str | None = None,
     partition_key: str | None = None,
     ops: Mapping[str, Any] | None = None,
-    resources: Mapping[str, Any] | None = None,
     tags: Mapping[str, str] | None = None,
 ) -> dg.ExecuteInProcessResult:
     # A failure is said once, by `RunFailedError`; Dagster would print its own frames and every step that was
@@ -135,7 +134,6 @@ def _launch(
             .execute_in_process(
                 run_config={
                     "ops": dict(ops or {}),
-                    "resources": dict(resources or {}),
                     "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
                 },
                 instance=instance,

@@ -9,5 +9,7 @@ def resources(settings: Settings) -> dict[str, object]:
     """Resources by the names that the assets ask for."""
     return {
         "home": DataHome(path=str(settings.home), domain_name=settings.domain),
-        "model": LearningModel(engine=settings.engine, seed=settings.seed),
+        "model": LearningModel(
+            row=settings.model, file=str(settings.models.expanduser().resolve()), seed=settings.seed
+        ),
     }

@@ -7,14 +7,15 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
 class Settings(BaseSettings):
-    """Where things are and which engine is asked."""
+    """Where things are and which model is asked."""
 
     model_config = SettingsConfigDict(env_prefix="MINEEVOLVE_", env_file=".env", extra="ignore")
 
     data: Path = Field(default=Path("data"), description="the folder that everything is written below")
     domain: str = Field(default="minecraft", description="the domain that traces are read in")
-    engine: str = Field(default="rules", description="the engine that Inducer asks")
-    seed: int = Field(default=0, description="the engine's seed")
+    model: str = Field(default="rules", description="the model that is asked, a row of the models' file")
+    models: Path = Field(default=Path("models.toml"), description="a file with model rows of your own")
+    seed: int = Field(default=0, description="the model's seed")
     build: str = Field(default="0000", description="the build that commands work on by default")
 
     @property

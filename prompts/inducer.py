@@ -18,9 +18,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from prompts.language_model import LanguageModel, Message, ModelAnswer, ModelRequest
+from prompts.language_model import AnswerError, LanguageModel, Message, ModelAnswer, ModelRequest
 from prompts.rendering import describe_domain, render
 from prompts.responses import MAX_STEPS, RemedyResponse, SkillResponse, candidate_from
+from prompts.second_try import second_try
 from prompts.segments import cite_segments, segment_situation
 from prompts.situations import (
     SkillSituation,
@@ -56,8 +57,8 @@ class Skipped(NamedTuple):
 class Induction:
     """What was asked, what came back (one answer per request, in order), and the candidates that came of it.
 
-    An answer without a candidate has an error that says why. `skipped` are the due rows that no request
-    covers.
+    An answer without a candidate has an error that says why. Second tries follow the first ones. `skipped`
+    are the due rows that no request covers.
     """
 
     requests: tuple[ModelRequest, ...]
@@ -73,22 +74,47 @@ def induce(
     build: str,
     window: int = WINDOW,
 ) -> Induction:
-    """Candidates from the feedback of `build`; feedback of other builds in `facts` is not induced again."""
+    """Candidates from the feedback of `build`; feedback of other builds in `facts` is not induced again.
+
+    The model is asked all requests together, and then once more those whose answers it can mend.
+    """
     rows = facts.values() if isinstance(facts, Mapping) else facts
     own = _in_order(fact for fact in rows if fact.build == build)
     requests = requests_for(own, domain, window)
     unfit = ((fact, _unfit(fact, domain)) for fact in own if fact.remedy_due or fact.skill_due)
-    answers: list[ModelAnswer] = []
-    candidates: list[Candidate] = []
+    first = _tried(requests, model, build)
+    mended = [
+        again
+        for tried in first
+        if isinstance(tried.outcome, AnswerError)
+        and (again := second_try(tried.request, tried.outcome)) is not None
+    ]
+    tries = [*first, *_tried(mended, model, build)]
+    skipped = tuple(Skipped(fact.feedback_id, reason) for fact, reason in unfit if reason)
+    return Induction(
+        requests=tuple(tried.request for tried in tries),
+        answers=tuple(tried.answer for tried in tries),
+        candidates=tuple(tried.outcome for tried in tries if isinstance(tried.outcome, Candidate)),
+        skipped=skipped,
+    )
+
+
+class _Tried(NamedTuple):
+    """A request with its answer, and what became of it; an error is the answer's too."""
+
+    request: ModelRequest
+    answer: ModelAnswer
+    outcome: Candidate | AnswerError
+
+
+def _tried(requests: Sequence[ModelRequest], model: LanguageModel, build: str) -> list[_Tried]:
+    tries = []
     for request, answer in zip(requests, model.generate(requests), strict=True):
         outcome = candidate_from(request, answer, build)
-        if isinstance(outcome, Candidate):
-            candidates.append(outcome)
-            answers.append(answer)
-        else:
-            answers.append(replace(answer, value=None, error=outcome))
-    skipped = tuple(Skipped(fact.feedback_id, reason) for fact, reason in unfit if reason)
-    return Induction(tuple(requests), tuple(answers), tuple(candidates), skipped)
+        if isinstance(outcome, AnswerError):
+            answer = replace(answer, value=None, error=outcome)
+        tries.append(_Tried(request, answer, outcome))
+    return tries
 
 
 def requests_for(facts: Iterable[FeedbackFact], domain: Domain, window: int = WINDOW) -> list[ModelRequest]:

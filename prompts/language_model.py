@@ -29,7 +29,10 @@ ErrorReason = Literal[
     "refusal",  # the model or its provider declined
     "abstained",  # the model says that the evidence does not carry an answer; its reason is the detail
     "engine",  # the engine itself failed on this request: too long a prompt, a lost connection
+    "timeout",  # no answer within the time that the settings allow
 ]
+NOT_THE_MODELS: Final[frozenset[ErrorReason]] = frozenset({"engine", "timeout"})
+"""Errors that say nothing of the model: they are never remembered as its answer."""
 
 ANSWER_LOG: Final = pl.Schema(
     {
@@ -84,7 +87,6 @@ class ModelRequest:
     situation: BaseModel
     response: type[BaseModel]
     max_tokens: int = 1024
-    sampling: Sampling = field(default_factory=Sampling)
 
     @property
     def system(self) -> str:
@@ -111,7 +113,6 @@ class ModelRequest:
             self.situation,
             self.json_schema,
             self.max_tokens,
-            self.sampling,
         ]
 
     @cached_property
@@ -121,7 +122,7 @@ class ModelRequest:
 
     def cache_key(self, model: str) -> str:
         """Names `model`'s answer to this request: model, template version, prompt with the situation it was
-        rendered from, schema and sampling.
+        rendered from, and schema. How it draws its tokens is part of the model's name.
 
         The situation is part of it because the rules engine reads that and not the text.
         """
@@ -138,16 +139,32 @@ class AnswerError(BaseModel):
 
 
 @dataclass(frozen=True)
+class Spent:
+    """What an answer took: telemetry, outside every hash and comparison. Null where nobody says."""
+
+    seconds: float | None = None
+    """from the asking to the answer; in a batch that is answered at once, the batch's"""
+    tokens_reused: int | None = None
+    """of the prompt's tokens, those that the engine had computed before"""
+    cost: float | None = None
+    """by the prices in the model's settings"""
+    cached: bool = False
+    """whether the answer came from the answer cache and no model was asked"""
+
+
+@dataclass(frozen=True)
 class ModelAnswer:
-    """What came back for one request: exactly one of `value` and `error`."""
+    """What came back for one request: exactly one of `value` and `error`. Token counts are the engine's own,
+    null where it gave none."""
 
     request_id: str
     model: str
     raw: str
     value: BaseModel | None = None
     error: AnswerError | None = None
-    tokens_in: int = 0
-    tokens_out: int = 0
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    spent: Spent = field(default_factory=Spent, compare=False)
 
     def __post_init__(self) -> None:
         if (self.value is None) == (self.error is None):
@@ -159,7 +176,7 @@ class LanguageModel(Protocol):
 
     @property
     def name(self) -> str:
-        """Engine, model and whatever else changes its answers; part of the cache key."""
+        """Engine, model, sampling and whatever else changes its answers; part of the cache key."""
         ...
 
     def generate(self, requests: Sequence[ModelRequest]) -> list[ModelAnswer]:

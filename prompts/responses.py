@@ -21,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from prompts.language_model import AnswerError, ErrorReason, ModelAnswer, ModelRequest
+from prompts.language_model import AnswerError, ErrorReason, ModelAnswer, ModelRequest, Spent
 from prompts.situations import RemedySituation, SkillSituation
 from warehouse.knowledge import (
     Amount,
@@ -187,15 +187,16 @@ def read_answer(
     raw: str,
     *,
     finish_reason: str = "stop",
-    tokens_in: int = 0,
-    tokens_out: int = 0,
+    tokens_in: int | None = None,
+    tokens_out: int | None = None,
+    spent: Spent | None = None,
 ) -> ModelAnswer:
     """A model's text as an answer to `request`; whatever is wrong with it becomes the answer's error.
 
     Engines call this with their own `finish_reason`. An answer cut off at its limit is an error even where
     what came before the cut happens to parse: nobody knows what would have followed.
     """
-    text = raw.encode("utf-8", "replace").decode("utf-8")
+    text = _storable(raw)
     value, error = _parse(text, request.response, finish_reason)
     return ModelAnswer(
         request_id=request.request_id,
@@ -205,12 +206,15 @@ def read_answer(
         error=error,
         tokens_in=tokens_in,
         tokens_out=tokens_out,
+        spent=spent or Spent(),
     )
 
 
-def failed_answer(request: ModelRequest, model: str, reason: ErrorReason, detail: str) -> ModelAnswer:
-    """The answer for a request that got no text at all."""
-    return ModelAnswer(request.request_id, model, raw="", error=_error(reason, detail))
+def failed_answer(
+    request: ModelRequest, model: str, reason: ErrorReason, detail: str, raw: str = ""
+) -> ModelAnswer:
+    """The answer for a request that got no text, or (as `raw`) none that belongs to an answer."""
+    return ModelAnswer(request.request_id, model, raw=_storable(raw), error=_error(reason, detail))
 
 
 def candidate_from(request: ModelRequest, answer: ModelAnswer, build: str) -> Candidate | AnswerError:
@@ -333,4 +337,9 @@ def _first_fault(error: ValidationError) -> str:
 
 
 def _error(reason: ErrorReason, detail: str) -> AnswerError:
-    return AnswerError(reason=reason, detail=detail[:_DETAIL_LENGTH])
+    return AnswerError(reason=reason, detail=_storable(detail)[:_DETAIL_LENGTH])
+
+
+def _storable(text: str) -> str:
+    # A lone surrogate has no UTF-8 form and could be neither hashed nor stored.
+    return text.encode("utf-8", "replace").decode("utf-8")

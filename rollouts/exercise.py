@@ -10,9 +10,10 @@ from itertools import product
 from typing import Final, Self
 
 from prompts.engines.beliefs import Heights, StandInSettings, standin_settings
+from prompts.engines.models import RULES
 from prompts.engines.rules import RulesStandIn
 from prompts.language_model import LanguageModel
-from prompts.tokens import PieceCounter
+from prompts.tokens import PieceCounter, TokenCounter
 from rollouts.agent import AgentRow, Parts
 from rollouts.backends import InProcess, RolloutBackend, stage_kit
 from rollouts.monitor import DEFAULTS
@@ -30,6 +31,28 @@ STAND_INS: Final = (
     "World and planner are stand-ins: techtree is a small model of the game, and the planner is a rule "
     "engine with seeded misconceptions. These figures say nothing of a language model in Minecraft."
 )
+WORLD_STANDS_IN: Final = (
+    "The world is a stand-in: techtree is a small model of the game. These figures say nothing of Minecraft."
+)
+
+
+def caveat(model: str) -> str:
+    """What has to be said beside every figure of rollouts that are planned by the model of this row."""
+    return STAND_INS if model == RULES else WORLD_STANDS_IN
+
+
+def caveat_of(planners: Iterable[str | None]) -> str:
+    """The same for rollouts that there are, by the planners in their records."""
+    models = [planner for planner in planners if planner and not planner.startswith("rules-standin/")]
+    return WORLD_STANDS_IN if models else STAND_INS
+
+
+@dataclass(frozen=True)
+class Mind:
+    """Whom agents ask if not the stand-in: the model of a planner seed, and what counts its tokens."""
+
+    by_seed: Callable[[int], LanguageModel]
+    counter: TokenCounter
 
 
 class ExerciseError(ValueError):
@@ -58,6 +81,8 @@ class Exercise:
     horizon_cap: int | None = None
     standin: StandInSettings = field(default_factory=standin_settings)
     """how wrong the planner is; studies change it"""
+    mind: Mind | None = None
+    """null: the stand-in, with a mind of its own for each planner seed"""
 
     @classmethod
     def of_group(
@@ -68,6 +93,7 @@ class Exercise:
         named: Sequence[str],
         row: AgentRow,
         standin: StandInSettings | None = None,
+        mind: Mind | None = None,
         **figures: int | bool | None,
     ) -> Self:
         """The group's tasks, or those of them that are named. `ExerciseError` for one that is not its own."""
@@ -77,7 +103,8 @@ class Exercise:
         tasks = tuple(task for task in own.values() if not named or task.id in named)
         if not tasks:
             raise ExerciseError(f"the suite has no group {group}; it has: {', '.join(suite.groups)}")
-        return cls(domain, suite, tasks, row, standin=standin or standin_settings(), **figures)  # type: ignore[arg-type]
+        wrong = standin or standin_settings()
+        return cls(domain, suite, tasks, row, standin=wrong, mind=mind, **figures)  # type: ignore[arg-type]
 
     def training(self, build: str, snapshot_id: str | None) -> list[EpisodeSpec]:
         """The episodes of a build, with the knowledge of the snapshot."""
@@ -113,8 +140,10 @@ class Exercise:
 
     def crew(self, entries: Iterable[Entry]) -> Crew:
         """Agents that know these entries."""
-        parts = Parts.of(self.row, self.domain, entries, PieceCounter())
-        return crew_of(parts, self.suite, planners(self.domain, self.standin))
+        mind = self.mind
+        parts = Parts.of(self.row, self.domain, entries, mind.counter if mind else PieceCounter())
+        models = (lambda role, seed: mind.by_seed(seed)) if mind else planners(self.domain, self.standin)
+        return crew_of(parts, self.suite, models)
 
     @property
     def config_hash(self) -> str:
@@ -123,7 +152,7 @@ class Exercise:
             WORLD,
             {},
             domain=self.domain.name,
-            planner=self.standin.model_dump(mode="json"),
+            planner=self.mind.by_seed(0).name if self.mind else self.standin.model_dump(mode="json"),
             monitor=asdict(DEFAULTS),
             horizon_cap=self.horizon_cap,
         )

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from prompts.language_model import ErrorReason, ModelAnswer, ModelRequest
+from prompts.language_model import NOT_THE_MODELS, ErrorReason, ModelAnswer, ModelRequest
 from prompts.plan_responses import (
     LABEL_LENGTH,
     PlanResponse,
@@ -109,7 +109,7 @@ class PlanningFailure:
     @property
     def is_infrastructure(self) -> bool:
         """The engine failed, which says nothing about the method."""
-        return self.reason == "engine"
+        return self.reason in NOT_THE_MODELS
 
 
 Outcome = Plan | Retry | PlanningFailure
@@ -212,7 +212,7 @@ def read_outcome(asked: Asked, answer: ModelAnswer, domain: Domain) -> Outcome:
     value = answer.value
     if answer.error is not None:
         reason, detail = answer.error.reason, answer.error.detail
-        if reason == "engine":
+        if reason in NOT_THE_MODELS:
             return PlanningFailure(reason, detail, asked.budget)
         fault = f"{reason}: {detail}" if detail else reason
     else:

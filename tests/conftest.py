@@ -5,10 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from warehouse.domains import Domain, load_domain
 
 ROOT = Path(__file__).resolve().parent.parent
+# How long an example takes says something of the machine and nothing of the code.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
+
 TRACES = Path(os.environ.get("MINEEVOLVE_TRACES", ROOT / ".." / "shared" / "traces")).resolve()
 
 

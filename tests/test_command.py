@@ -273,7 +273,7 @@ def test_a_doctor_reports_on_everything_whatever_is_broken(tmp_path: Path) -> No
         (home / name).write_bytes(b"nothing")
     result = call(home, "doctor")
     assert result.exit_code == 1
-    assert "3 of 6 examinations" in result.output
+    assert "3 of 7 examinations" in result.output
     assert "`mineevolve ingest FOLDER` writes it anew" in words(result)
     assert "`mineevolve warehouse rebuild` makes it anew" in words(result)
 
@@ -400,7 +400,7 @@ def test_every_command_that_a_text_names_exists() -> None:
     groups = {name: getattr(one, "commands", {}) for name, one in get_command(app).commands.items()}  # type: ignore[attr-defined]
     named = 0
     for path, text in texts.items():
-        for command, further in re.findall(r"mineevolve ([a-z]+)(?: ([a-z]+))?", text):
+        for command, further in re.findall(r"mineevolve ([a-z]+(?:-[a-z]+)*)(?: ([a-z]+))?", text):
             assert command in groups, f"{path.name}: mineevolve {command}"
             assert not groups[command] or further in ("", *groups[command]), (
                 f"{path.name}: {command} {further}"

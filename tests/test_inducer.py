@@ -302,9 +302,8 @@ def test_an_answer_that_cites_what_was_not_shown_is_logged_as_an_error(minecraft
 
     found = induce([failure("mine", "stone", "NAV_STUCK")], minecraft, Fabulist(minecraft), "b1")
     assert found.candidates == ()
-    [answer] = found.answers
-    assert answer.error is not None
-    assert answer.error.reason == "citation"
+    # Told of it, it cites the same again; both answers are kept.
+    assert [answer.error and answer.error.reason for answer in found.answers] == ["citation", "citation"]
 
 
 def test_real_traces_give_candidates_that_pass_every_rule_of_curator(traces: Path, minecraft: Domain) -> None:

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 from pydantic import BaseModel
 
-from prompts.engines.registry import UnknownEngineError, engine
-from prompts.language_model import ANSWER_LOG, Message, ModelAnswer, ModelRequest, Sampling, answer_row
+from prompts.engines.rules import RulesStandIn
+from prompts.language_model import ANSWER_LOG, Message, ModelAnswer, ModelRequest, answer_row
 from prompts.responses import RemedyResponse, SkillResponse, failed_answer, read_answer
 from warehouse.domains import Domain
 
@@ -35,7 +35,6 @@ CHANGES: dict[str, dict[str, Any]] = {
     "situation": {"situation": Question(about="a window")},
     "schema": {"response": SkillResponse},
     "max_tokens": {"max_tokens": 5},
-    "sampling": {"sampling": Sampling(temperature=0.5)},
 }
 
 
@@ -76,13 +75,7 @@ def test_an_answer_has_a_value_or_an_error_and_not_both() -> None:
         ModelAnswer("r", "m", raw="")
 
 
-def test_engines_are_found_by_name(minecraft: Domain) -> None:
-    assert engine("rules", minecraft).name.startswith("rules-standin/minecraft/")
-    with pytest.raises(UnknownEngineError, match="known: rules"):
-        engine("oracle", minecraft)
-
-
 def test_the_stand_in_says_that_it_does_not_know_a_role(minecraft: Domain) -> None:
-    [answer] = engine("rules", minecraft).generate([request(role="planner")])
+    [answer] = RulesStandIn(minecraft).generate([request(role="planner")])
     assert answer.error is not None
     assert (answer.error.reason, "planner" in answer.error.detail) == ("engine", True)

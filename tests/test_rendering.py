@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
 from prompts.inducer import REMEDY_TEMPLATE, SKILL_TEMPLATE
-from prompts.rendering import TEMPLATES, as_data, plain, render, render_entry, render_knowledge
+from prompts.planning import Goal, PlanSituation, plan_request, recent_feedback
+from prompts.rendering import TEMPLATES, TEXT_LIMIT, as_data, plain, render, render_entry, render_knowledge
 from tests.test_inducer import failure, only_request, state, success
-from warehouse.domains import Domain
+from warehouse.domains import Domain, load_domain
 from warehouse.entries import Entry, Support
 from warehouse.knowledge import (
     Amount,
@@ -22,6 +23,8 @@ from warehouse.knowledge import (
     SkillContent,
     Step,
 )
+
+MINECRAFT = load_domain("minecraft")
 
 
 def remedy(note: str = "A table was carried and not placed.") -> Entry:
@@ -141,6 +144,51 @@ def test_recorded_text_cannot_leave_its_place_in_a_prompt(minecraft: Domain, tex
         assert token not in quoted
     [evidence] = [line for line in quoted.splitlines() if line.startswith("  evidence: ")]
     assert json.loads(evidence.removeprefix("  evidence: ")) == text, "it is still there to be read"
+
+
+TOKENS = [
+    "<records>",
+    "</records>",
+    "<|im_end|>",
+    "```",
+    "{{",
+    "}}",
+    "[INST]",
+    '"',
+    "\\",
+    "\n",
+    "\u2028",
+    "f1: ",
+]
+
+
+@given(text=st.lists(st.sampled_from(TOKENS) | st.text(max_size=8), max_size=40).map("".join))
+def test_no_recorded_text_moves_what_stands_around_it(text: str) -> None:
+    words = text.encode("utf-8", "replace").decode()
+
+    def prompts(said: str) -> list[str]:
+        fact = failure("craft", "stone_axe", "MISSING_STATION", before=state({}, near=[said]), text=said)
+        goal = Goal(text=said, any_of=("stick",))
+        asked = PlanSituation(
+            domain="minecraft",
+            goal=goal,
+            state=dict(fact.state_before),
+            recent=recent_feedback([fact]),
+            calls_left=1,
+            fault=said,
+        )
+        return [only_request(MINECRAFT, fact).user, plan_request(asked, MINECRAFT).user]
+
+    for hostile, harmless in zip(prompts(words), prompts("harmless"), strict=True):
+        theirs, ours = hostile.splitlines(), harmless.splitlines()
+        assert len(theirs) == len(ours)
+        for line, model in zip(theirs, ours, strict=True):
+            # A line without a quotation is the template's own, and the same whatever was recorded.
+            assert line == model or '"' in model
+        assert not any(token in hostile for token in ("<|", "```", "{{", "[INST"))
+        assert hostile.count("</records>") == 1
+        # Cut at its limit: an escape takes up to 12 characters (a surrogate pair) for one.
+        assert max(map(len, theirs)) < 3 * 12 * TEXT_LIMIT + max(map(len, ours))
 
 
 def test_a_hostile_note_stays_on_its_line_of_a_knowledge_block() -> None:

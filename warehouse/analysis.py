@@ -18,6 +18,7 @@ import duckdb
 import polars as pl
 import polars.selectors as cs
 
+from warehouse import telemetry
 from warehouse.database import CONFIG, LOCK_WAIT_S, fetch, insert, opened, quoted, statement, writer
 from warehouse.records import TABLES, empty
 from warehouse.shards import replacing
@@ -39,6 +40,7 @@ VIEWS: Final = (
     "success_by_task",
     "success_by_planner",
     "success_overall",
+    "model_usage",
     "quarantine_summary",
     "data_quality_findings",
 )
@@ -64,6 +66,7 @@ def publish(home: Path, wait_s: float = LOCK_WAIT_S) -> Path:
             con.execute("COPY FROM DATABASE warehouse TO published")
             con.execute("DETACH published")
             with opened(temporary) as copy:
+                _add_telemetry(copy, home)
                 _add_views(copy, _tick_files(home))
     return path
 
@@ -104,6 +107,14 @@ def _tick_files(home: Path) -> list[str]:
     """The absolute paths of the tick shards that the manifests list, in stored order."""
     parts = trace_store(home.resolve()).parts("ticks")
     return [str(shard.path) for part in parts for shard in part.shards]
+
+
+def _add_telemetry(con: duckdb.DuckDBPyConnection, home: Path) -> None:
+    """What model calls took goes into the copy alone: the warehouse holds nothing that has a time in it."""
+    rows = telemetry.read(home)
+    con.register("incoming", rows)
+    con.execute("CREATE TABLE telemetry AS FROM incoming")
+    con.unregister("incoming")
 
 
 def _add_views(con: duckdb.DuckDBPyConnection, tick_files: list[str]) -> None:

@@ -270,13 +270,37 @@ def doctor() -> None:
     """Look at the data home: are all files whole, is the analysis copy up to date, is the set-up complete?
 
     Republishes analysis.duckdb when the folder has moved. Exits with 1 when something is wrong. It also
-    names builds that were trained with another snapshot than the build before them publishes now.
+    names builds that were trained with another snapshot than the build before them publishes now, and says
+    which model would be asked and whether it could be.
 
     Example: `mineevolve doctor`
     """
     from pipeline.command.examine import examine
 
     examine()
+
+
+@app.command("serve-model")
+def serve_model(
+    name: Annotated[
+        str | None, typer.Argument(help="a row of the engine vllm; without one, MINEEVOLVE_MODEL's")
+    ] = None,
+    host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="port to listen on")] = 8000,
+) -> None:
+    """Serve a model by vLLM over HTTP, with the settings that its row in models.toml has.
+
+    Several runs, or other machines, can then ask it through a row of the engine openai; the command says
+    which. docs/models.md describes the rows.
+
+    Examples:
+
+    * `mineevolve serve-model qwen`
+    * `MINEEVOLVE_MODEL=qwen mineevolve serve-model --port 8001`
+    """
+    from pipeline.command.models import serve_model as serve
+
+    serve(name, host, port)
 
 
 @app.command()

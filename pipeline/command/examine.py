@@ -10,6 +10,7 @@ import duckdb
 from rich.markup import escape
 
 from pipeline.command.console import brief, fail, out
+from pipeline.command.models import examine_model
 from pipeline.command.snapshots import SNAPSHOT_ADVICE
 from pipeline.settings import Settings
 from rollouts.lineage import stale_builds
@@ -28,7 +29,8 @@ _Examination = tuple[str, Callable[[Path], str], str]
 def examine() -> None:
     """Runs every examination and says what each found and what mends it; exits with 1 when something is
     wrong."""
-    home = Settings().home
+    settings = Settings()
+    home = settings.home
     out.print(f"data home: {home}\nPython {sys.version.split()[0]}", markup=False, soft_wrap=True)
     anew = "`mineevolve ingest FOLDER` writes it anew; a damaged manifest.json has to be removed first"
     examinations: list[_Examination] = [
@@ -38,6 +40,7 @@ def examine() -> None:
         ("snapshots", lambda home: f"{verify_snapshots(home)} are whole", SNAPSHOT_ADVICE),
         ("warehouse", _warehouse, ""),
         ("analysis copy", _analysis, ""),
+        ("model", lambda _: examine_model(settings), ""),
     ]
     wrong = 0
     for name, examination, advice in examinations:

@@ -74,7 +74,7 @@ def _announce(
     asked: dict[str, Any],
 ) -> None:
     """What is going to be played, before it takes its time."""
-    from rollouts.exercise import STAND_INS
+    from rollouts.exercise import caveat
 
     tasks = sum(task_counts(suite, groups, config["tasks"]).values())
     trained, evaluated = tasks * config["episodes"], tasks * asked["episodes"]
@@ -86,7 +86,7 @@ def _announce(
         soft_wrap=True,
         markup=False,
     )
-    err.print(STAND_INS, soft_wrap=True, style="dim")
+    err.print(caveat(settings.model), soft_wrap=True, style="dim")
 
 
 @contextmanager
@@ -98,14 +98,14 @@ def _timed(what: str) -> Iterator[None]:
 
 def _shown(settings: Settings, build: str, tasks: dict[str, int]) -> None:
     from rollouts.evaluation import comparison
-    from rollouts.exercise import STAND_INS
+    from rollouts.exercise import caveat
     from rollouts.report import report_file
 
     show(
         _brief(comparison(settings.home, build, tasks)),
         f"The empty store and the snapshot of build {build}, 95 % Wilson intervals",
     )
-    out.print(f"Evaluation worlds were never trained in. {STAND_INS}", soft_wrap=True)
+    out.print(f"Evaluation worlds were never trained in. {caveat(settings.model)}", soft_wrap=True)
     out.print(f"The report: {report_file(settings.home)}", markup=False, soft_wrap=True)
 
 

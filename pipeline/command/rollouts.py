@@ -21,7 +21,7 @@ def train(named: str | None, groups: Sequence[str], options: dict[str, Any]) -> 
     """Plays the groups, judges them, learns from the whole build and shows what came of it."""
     settings, build, suite, config = begin(named, groups, options)
     from pipeline import launch
-    from rollouts.exercise import STAND_INS
+    from rollouts.exercise import caveat
     from rollouts.lineage import TRAINING, episodes_of
 
     with told():
@@ -52,7 +52,10 @@ def train(named: str | None, groups: Sequence[str], options: dict[str, Any]) -> 
     snapshot_id = published_snapshot(settings.home, build)
     assert snapshot_id is not None
     entries = load_snapshot(settings.home / "snapshots" / snapshot_id).entries
-    out.print(f"Published snapshot {snapshot_id} with {len(entries)} entries. {STAND_INS}", soft_wrap=True)
+    out.print(
+        f"Published snapshot {snapshot_id} with {len(entries)} entries. {caveat(settings.model)}",
+        soft_wrap=True,
+    )
 
 
 def evaluate(named: str | None, groups: Sequence[str], options: dict[str, Any]) -> None:
@@ -60,7 +63,7 @@ def evaluate(named: str | None, groups: Sequence[str], options: dict[str, Any]) 
     settings, build, suite, config = begin(named, groups, options)
     from pipeline import launch
     from rollouts.evaluation import by_planner_seed, comparison
-    from rollouts.exercise import STAND_INS
+    from rollouts.exercise import caveat
 
     chosen = list(groups or suite.groups)
     with told():
@@ -79,14 +82,17 @@ def evaluate(named: str | None, groups: Sequence[str], options: dict[str, Any]) 
     if options["planners"] > 1:
         seeds = by_planner_seed(settings.home, build, chosen)
         show(seeds, "The difference by planner seed, 95 % bootstrap over tasks")
-    out.print(f"Evaluation worlds were never trained in, and nothing was learnt. {STAND_INS}", soft_wrap=True)
+    out.print(
+        f"Evaluation worlds were never trained in, and nothing was learnt. {caveat(settings.model)}",
+        soft_wrap=True,
+    )
 
 
 def report(page: Path | None, named: str) -> None:
     """Writes the report and says what it says."""
     settings = Settings()
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
-    from rollouts.exercise import STAND_INS
+    from rollouts.exercise import caveat
     from rollouts.report import NotEvaluatedError, read_arms, report_file
     from warehouse.domains import load_domain
     from warehouse.suites import find_suite
@@ -103,7 +109,7 @@ def report(page: Path | None, named: str) -> None:
     (made,) = result.asset_materializations_for_node("loop_report")
     for said in ("verdict", "figures"):
         out.print(str(made.metadata[said].value), markup=False, soft_wrap=True)
-    out.print(STAND_INS, soft_wrap=True)
+    out.print(caveat(settings.model), soft_wrap=True)
     out.print(str(path), markup=False, soft_wrap=True)
 
 

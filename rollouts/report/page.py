@@ -13,7 +13,7 @@ import polars as pl
 from markupsafe import Markup
 
 from prompts.tokens import TokenCounter
-from rollouts.exercise import STAND_INS
+from rollouts.exercise import caveat_of
 from rollouts.report import columns as c
 from rollouts.report.accumulation import Accumulation, accumulation
 from rollouts.report.arms import Arms, unfinished
@@ -100,7 +100,7 @@ def rendered(found: Findings) -> str:
         .get_template(TEMPLATE)
         .render(
             found=found,
-            stand_ins=STAND_INS,
+            stand_ins=caveat_of(found.arms.episodes["planner"]),
             charts=_charts(found),
             tables=_tables(found),
         )

@@ -1,2 +1,17 @@
 COMMENT ON TABLE tick_files IS 'One row per Parquet file that the view ticks reads';
 COMMENT ON COLUMN tick_files.file IS 'Absolute path when this database was published';
+COMMENT ON TABLE telemetry IS 'One row per question to a language model, with what the answer took; outside of every hash and comparison';
+COMMENT ON COLUMN telemetry.at IS 'When it was answered';
+COMMENT ON COLUMN telemetry.build IS 'The build that it was asked for';
+COMMENT ON COLUMN telemetry.role IS 'Who asked';
+COMMENT ON COLUMN telemetry.template IS 'Name and version of the prompt''s template';
+COMMENT ON COLUMN telemetry.model IS 'Engine and model';
+COMMENT ON COLUMN telemetry.request_id IS 'As in model_calls';
+COMMENT ON COLUMN telemetry.cache_key IS 'As in model_calls';
+COMMENT ON COLUMN telemetry.error IS 'Why there is no value; null for a value';
+COMMENT ON COLUMN telemetry.cached IS 'Whether the answer was known from before and nobody was asked';
+COMMENT ON COLUMN telemetry.seconds IS 'From the asking to the answer; in a batch that is answered at once, the batch''s; null for a known answer';
+COMMENT ON COLUMN telemetry.tokens_in IS 'Tokens of the prompt';
+COMMENT ON COLUMN telemetry.tokens_reused IS 'Of them, those that the engine had computed before';
+COMMENT ON COLUMN telemetry.tokens_out IS 'Tokens of the answer';
+COMMENT ON COLUMN telemetry.cost IS 'By the prices of the model''s row';

@@ -1,0 +1,5 @@
+"""See the package."""
+
+
+class VLLMClientError(Exception):
+    pass
