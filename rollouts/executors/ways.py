@@ -133,7 +133,7 @@ def other_route(body: Body) -> Doing:
     """Walks some blocks away from where the way was blocked, in another heading at every try."""
     blocked = blocked_heading(body)
     start = body.scene.place
-    at, goal = body.memory.blocked_at, blockage(body)
+    known_at, known_goal = body.memory.blocked_at, blockage(body)
     for _ in range(_DEAD_ENDS):
         way = wrapped(blocked + _TURNS[body.memory.reroutes % len(_TURNS)])
         body.memory.reroutes += 1
@@ -144,8 +144,8 @@ def other_route(body: Body) -> Doing:
         if flat_distance(start, body.scene.place) >= AWAY / 2:
             return True
     # What was in the way before is what is to be got past; that these ways are closed too says no more.
-    if goal is not None:
-        body.memory.blocked_at, body.memory.blocked_goal = at, goal
+    if known_goal is not None:
+        body.memory.blocked_at, body.memory.blocked_goal = known_at, known_goal
     return False
 
 
