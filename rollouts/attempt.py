@@ -4,14 +4,14 @@ A `Stage` is an episode's world and executor in the process that steps them. Wha
 attempts (which subgoal, whether the plan has to be repaired) is decided elsewhere (rollouts/episode.py).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
-import numpy as np
 import polars as pl
 
+from rollouts.evidence import rows_of, tick_frame
 from rollouts.moves import MOVES, written
 from rollouts.protocols import (
     Action,
@@ -28,18 +28,15 @@ from rollouts.protocols import (
 )
 from rollouts.sightings import Lookout, Row, Thing, changes, names_in, stations_near
 from warehouse.domains import Domain
-from warehouse.records import TABLES, TICKS_PER_SECOND, polars_schema
+from warehouse.records import TICKS_PER_SECOND
 from warehouse.state import check_holds, flatten_state
 from warehouse.tasks import Task, accepts
 
 _T = TypeVar("_T")
-_KEYS: Final = ("episode_id", "attempt")
 _IDLE_STEPS: Final = 1000
 """steps in a row that no tick passes in: more than any executor's patience, so the world stands still"""
 _LANDING: Final = 40
 """ticks that a body in the air is given to come down once the executor has stopped; a jump takes 12"""
-EVIDENCE: Final = ("ticks", "events", "sightings", "inventory_changes")
-"""tables of the contract that an attempt fills by itself"""
 
 
 class WorldFailure(Exception):
@@ -99,10 +96,10 @@ def lost(attempt: int, state: Row, tick: int, why: str) -> AttemptRun:
         end_reason="infrastructure",
         state_before=state,
         state_after=state,
-        ticks=_rows("ticks", []),
-        events=_rows("events", [_failure(tick, 0, why)]),
-        sightings=_rows("sightings", []),
-        inventory_changes=_rows("inventory_changes", []),
+        ticks=rows_of("ticks", []),
+        events=rows_of("events", [_failure(tick, 0, why)]),
+        sightings=rows_of("sightings", []),
+        inventory_changes=rows_of("inventory_changes", []),
         moves=pl.DataFrame(schema=MOVES),
     )
 
@@ -355,9 +352,9 @@ class _Log:
             state_before=self._state_before,
             state_after=self.state_now(now),
             ticks=ticks,
-            events=_rows("events", self._events),
-            sightings=_rows("sightings", self._sightings),
-            inventory_changes=_rows(
+            events=rows_of("events", self._events),
+            sightings=rows_of("sightings", self._sightings),
+            inventory_changes=rows_of(
                 "inventory_changes",
                 [
                     {"tick": tick, "seq": seq, "item": item, "delta": delta, "count": count}
@@ -368,41 +365,12 @@ class _Log:
         )
 
 
-def tick_frame(advances: Sequence[Advance]) -> pl.DataFrame:
-    """The ticks of several advances, one after the other, in the contract's columns but the keys; a column
-    that a world does not give is null. The last row of an advance is that of its observation."""
-    if not advances:
-        return _rows("ticks", [])
-    counts = [len(next(iter(advance.ticks.values()))) for advance in advances]
-    ends = [advance.observation.tick + 1 for advance in advances]
-    ticks = np.concatenate([np.arange(end - n, end) for end, n in zip(ends, counts, strict=True)])
-    columns = [
-        pl.Series(name, np.concatenate([advance.ticks[name] for advance in advances])).cast(kind)
-        if name in advances[0].ticks
-        else pl.Series(name, [None] * len(ticks), dtype=kind)
-        for name, kind in _columns("ticks").items()
-        if name != "tick"
-    ]
-    return pl.DataFrame([pl.Series("tick", ticks, dtype=pl.Int32), *columns]).select(list(_columns("ticks")))
-
-
 def _rests(before: Observation, advance: Advance) -> bool:
     """Whether the height stayed the same in the last tick, or where the world gives no ticks, in the step."""
     heights = advance.ticks.get("y")
     if heights is not None and len(heights) > 1:
         return bool(heights[-1] == heights[-2])
     return advance.observation.y == before.y
-
-
-@cache
-def _columns(table: str) -> dict[str, pl.DataType]:
-    return {name: kind for name, kind in polars_schema(table).items() if name not in _KEYS}
-
-
-def _rows(table: str, rows: Sequence[Row]) -> pl.DataFrame:
-    """Rows of one attempt as a frame, in stored order; a column that a row does not name is null."""
-    frame = pl.DataFrame(rows, schema=_columns(table), orient="row")
-    return frame.sort([name for name in TABLES[table].sort_by if name not in _KEYS], maintain_order=True)
 
 
 def _failure(tick: int, seq: int, why: str) -> Row:
