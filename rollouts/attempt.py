@@ -4,16 +4,15 @@ A `Stage` is an episode's world and executor in the process that steps them. Wha
 attempts (which subgoal, whether the plan has to be repaired) is decided elsewhere (rollouts/episode.py).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import cache, partial
-from operator import attrgetter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
-import numpy as np
 import polars as pl
-from orjson import dumps, loads
 
+from rollouts.evidence import rows_of, tick_frame
+from rollouts.moves import MOVES, written
 from rollouts.protocols import (
     Action,
     Advance,
@@ -29,20 +28,15 @@ from rollouts.protocols import (
 )
 from rollouts.sightings import Lookout, Row, Thing, changes, names_in, stations_near
 from warehouse.domains import Domain
-from warehouse.records import TABLES, TICKS_PER_SECOND, polars_schema
+from warehouse.records import TICKS_PER_SECOND
 from warehouse.state import check_holds, flatten_state
 from warehouse.tasks import Task, accepts
 
 _T = TypeVar("_T")
-_KEYS: Final = ("episode_id", "attempt")
-MOVES: Final = pl.Schema({"seq": pl.Int32(), "ticks": pl.Int32(), "action": pl.String()})
-"""Inputs that were held, as JSON of those that were not at rest, and the ticks that passed under them."""
 _IDLE_STEPS: Final = 1000
 """steps in a row that no tick passes in: more than any executor's patience, so the world stands still"""
-_AT_REST: Final = {field.name: field.default for field in fields(Action)}
-_INPUTS: Final = attrgetter(*_AT_REST)
-EVIDENCE: Final = ("ticks", "events", "sightings", "inventory_changes")
-"""tables of the contract that an attempt fills by itself"""
+_LANDING: Final = 40
+"""ticks that a body in the air is given to come down once the executor has stopped; a jump takes 12"""
 
 
 class WorldFailure(Exception):
@@ -102,10 +96,10 @@ def lost(attempt: int, state: Row, tick: int, why: str) -> AttemptRun:
         end_reason="infrastructure",
         state_before=state,
         state_after=state,
-        ticks=_rows("ticks", []),
-        events=_rows("events", [_failure(tick, 0, why)]),
-        sightings=_rows("sightings", []),
-        inventory_changes=_rows("inventory_changes", []),
+        ticks=rows_of("ticks", []),
+        events=rows_of("events", [_failure(tick, 0, why)]),
+        sightings=rows_of("sightings", []),
+        inventory_changes=rows_of("inventory_changes", []),
         moves=pl.DataFrame(schema=MOVES),
     )
 
@@ -132,10 +126,13 @@ class Stage:
         self._lookout = Lookout(kit.domain)
         self._now: Observation | None = None
         self._happened: set[str] = set()
+        self._at_rest = True
+        """the height did not change in the last tick"""
 
     def open(self) -> Opening:
         """A new world from the episode's seed. `WorldFailure` when it cannot be made."""
         self._happened = set()
+        self._at_rest = True
         self._now = _of_world(partial(self._world.reset, self._spec.world_seed))
         state = _Log(self._now, self._lookout, self._domain).state_now(self._now)
         return Opening(state, tuple(self._world.observes))
@@ -144,8 +141,9 @@ class Stage:
         """Steps the subgoal until its checks hold, its time is over, the executor gives up, the agent dies,
         the task is done, or the episode or the world ends.
 
-        Checks that held from the start end nothing: there the executor says when it is done. A success of
-        the task counts at ticks before the horizon.
+        Checks that held from the start end nothing: there the executor says when it is done. Checks that
+        depend on where the body is are met only where it is at rest: what a jump brings into reach is out of
+        reach again a moment later. A success of the task counts at ticks before the horizon.
         """
         if self._now is None:
             raise RuntimeError("the stage was not opened")
@@ -176,29 +174,43 @@ class Stage:
         now = self._now
         assert now is not None
         watch = _Watch(subgoal, self._domain)
-        from_start = watch.fulfilled(now, log)
+        from_start = watch.met(now, log, self._at_rest)
         limit = now.tick + max(1, round(subgoal.timeout_s * TICKS_PER_SECOND))
         deadline = min(limit, self._spec.horizon)
-        idle = 0
+        stopped, idle = "timeout", 0
         while now.alive and now.tick < deadline:
             move = self._executor.act(now)
             if move is None:
-                return _End("agent_stopped", None)
-            ticks = max(1, min(move.ticks, deadline - now.tick))
-            advance = _of_world(partial(self._world.step, move.action, ticks))
-            won_at = self._won_at(now.inventory, advance)
-            idle = 0 if advance.observation.tick > now.tick else idle + 1
+                stopped = "agent_stopped"
+                break
+            before = now.tick
+            ticks = max(1, min(move.ticks, deadline - before))
+            now, won_at = self._step(now, Move(move.action, ticks), log)
+            idle = 0 if now.tick > before else idle + 1
             if idle > _IDLE_STEPS:
                 raise WorldFailure(f"the world does not advance from tick {now.tick}")
-            log.add(Move(move.action, advance.observation.tick - now.tick), advance)
-            now = self._now = advance.observation
             if won_at is not None:
                 return _End("superseded", won_at)
-            if not from_start and watch.fulfilled(now, log):
+            if not from_start and watch.met(now, log, self._at_rest):
                 return _End("success", None)
+        for _ in range(_LANDING):
+            if not now.alive or now.tick >= self._spec.horizon or not watch.hangs(now, log, self._at_rest):
+                break
+            now, won_at = self._step(now, Move(Action(), 1), log)
+            if won_at is not None:
+                return _End("superseded", won_at)
         if not now.alive:
             return _End("death", None)
-        return _End("horizon" if now.tick >= self._spec.horizon else "timeout", None)
+        return _End("horizon" if now.tick >= self._spec.horizon and stopped == "timeout" else stopped, None)
+
+    def _step(self, now: Observation, move: Move, log: "_Log") -> "_Step":
+        """Holds an action."""
+        advance = _of_world(partial(self._world.step, move.action, move.ticks))
+        won_at = self._won_at(now.inventory, advance)
+        log.add(Move(move.action, advance.observation.tick - now.tick), advance)
+        self._at_rest = _rests(now, advance)
+        self._now = advance.observation
+        return _Step(advance.observation, won_at)
 
     def _won_at(self, inventory: Mapping[str, int], advance: Advance) -> int | None:
         """The first tick before the horizon at which the oracle was met, if it was."""
@@ -215,6 +227,12 @@ class Stage:
         return None
 
 
+class _Step(NamedTuple):
+    now: Observation
+    won_at: int | None
+    """the tick at which the task's oracle was met, if it was"""
+
+
 class _End(NamedTuple):
     reason: str
     won_at: int | None
@@ -227,11 +245,21 @@ class _Watch:
         self._subgoal = subgoal
         self._domain = domain
         self._reads_height = any(check.type.startswith("ypos") for check in subgoal.checks)
+        self._reads_place = self._reads_height or any(
+            check.type == "station_near" for check in subgoal.checks
+        )
         self._last: tuple[Any, ...] | None = None
         self._answer: bool | None = None
 
-    def fulfilled(self, now: Observation, log: "_Log") -> bool | None:
-        """Whether the checks hold now."""
+    def met(self, now: Observation, log: "_Log", at_rest: bool) -> bool | None:
+        """Whether the checks hold now, and will in a moment as well."""
+        return False if self._reads_place and not at_rest else self._fulfilled(now, log)
+
+    def hangs(self, now: Observation, log: "_Log", at_rest: bool) -> bool:
+        """Whether the checks hold, but by the height of a body that rises or falls."""
+        return self._reads_place and not at_rest and self._fulfilled(now, log) is True
+
+    def _fulfilled(self, now: Observation, log: "_Log") -> bool | None:
         read = (
             now.inventory,
             now.gui,
@@ -268,7 +296,7 @@ class _Log:
 
     def add(self, move: Move, advance: Advance) -> None:
         """What was done next, and what came of it."""
-        self._moves.append((len(self._moves), move.ticks, _written(move.action)))
+        self._moves.append((len(self._moves), move.ticks, written(move.action)))
         self._advances.append(advance)
         for event in advance.events:
             self._events.append(
@@ -324,9 +352,9 @@ class _Log:
             state_before=self._state_before,
             state_after=self.state_now(now),
             ticks=ticks,
-            events=_rows("events", self._events),
-            sightings=_rows("sightings", self._sightings),
-            inventory_changes=_rows(
+            events=rows_of("events", self._events),
+            sightings=rows_of("sightings", self._sightings),
+            inventory_changes=rows_of(
                 "inventory_changes",
                 [
                     {"tick": tick, "seq": seq, "item": item, "delta": delta, "count": count}
@@ -337,49 +365,12 @@ class _Log:
         )
 
 
-def tick_frame(advances: Sequence[Advance]) -> pl.DataFrame:
-    """The ticks of several advances, one after the other, in the contract's columns but the keys; a column
-    that a world does not give is null. The last row of an advance is that of its observation."""
-    if not advances:
-        return _rows("ticks", [])
-    counts = [len(next(iter(advance.ticks.values()))) for advance in advances]
-    ends = [advance.observation.tick + 1 for advance in advances]
-    ticks = np.concatenate([np.arange(end - n, end) for end, n in zip(ends, counts, strict=True)])
-    columns = [
-        pl.Series(name, np.concatenate([advance.ticks[name] for advance in advances])).cast(kind)
-        if name in advances[0].ticks
-        else pl.Series(name, [None] * len(ticks), dtype=kind)
-        for name, kind in _columns("ticks").items()
-        if name != "tick"
-    ]
-    return pl.DataFrame([pl.Series("tick", ticks, dtype=pl.Int32), *columns]).select(list(_columns("ticks")))
-
-
-def moves_of(rows: pl.DataFrame) -> list[Move]:
-    """The moves that rows of `MOVES` hold, in the order of the rows."""
-    moves = []
-    for written, ticks in rows.select("action", "ticks").iter_rows():
-        inputs: dict[str, Any] = loads(written)
-        if "smelt" in inputs:
-            inputs["smelt"] = tuple(inputs["smelt"])
-        moves.append(Move(Action(**inputs), ticks))
-    return moves
-
-
-def _written(action: Action) -> str:
-    held = zip(_AT_REST, _INPUTS(action), _AT_REST.values(), strict=True)
-    return dumps({name: value for name, value, rest in held if value != rest}).decode()
-
-
-@cache
-def _columns(table: str) -> dict[str, pl.DataType]:
-    return {name: kind for name, kind in polars_schema(table).items() if name not in _KEYS}
-
-
-def _rows(table: str, rows: Sequence[Row]) -> pl.DataFrame:
-    """Rows of one attempt as a frame, in stored order; a column that a row does not name is null."""
-    frame = pl.DataFrame(rows, schema=_columns(table), orient="row")
-    return frame.sort([name for name in TABLES[table].sort_by if name not in _KEYS], maintain_order=True)
+def _rests(before: Observation, advance: Advance) -> bool:
+    """Whether the height stayed the same in the last tick, or where the world gives no ticks, in the step."""
+    heights = advance.ticks.get("y")
+    if heights is not None and len(heights) > 1:
+        return bool(heights[-1] == heights[-2])
+    return advance.observation.y == before.y
 
 
 def _failure(tick: int, seq: int, why: str) -> Row:

@@ -18,8 +18,10 @@ from typing import Any, Final, Literal
 import polars as pl
 
 from prompts.language_model import ANSWER_LOG
-from rollouts.attempt import EVIDENCE, MOVES, AttemptRun
+from rollouts.attempt import AttemptRun
 from rollouts.budget import CallBudget
+from rollouts.evidence import EVIDENCE
+from rollouts.moves import MOVES
 from rollouts.protocols import EpisodeSpec, Subgoal
 from rollouts.sightings import Row
 from rollouts.trace import Trace

@@ -6,8 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from rollouts.attempt import moves_of
 from rollouts.backends import InProcess, stage_kit
+from rollouts.moves import moves_of
 from rollouts.recorder import (
     Batch,
     EpisodeRecord,

@@ -50,11 +50,17 @@ class Body:
         self.domain = domain
         self.terrain = Terrain(domain)
         self.memory = Memory(heading=heading)
+        self.steady = True
+        """the height did not change since the observation before"""
+        self._last: Observation | None = None
 
     def observe(self, observation: Observation) -> None:
         """Reads an observation: the scene, what it teaches of the terrain, and what is worth remembering."""
         self.scene = scene = Scene(observation, self.terrain)
         memory = self.memory
+        if self._last is not None and self._last.tick != observation.tick:
+            self.steady = self._last.y == observation.y
+        self._last = observation
         if memory.scanned_at is None:
             self.terrain.breathe(scene.name(scene.feet.up()), scene.names())
         elif memory.feet != scene.feet and observation.y % 1.0 < 0.05:

@@ -1,12 +1,13 @@
 """Breaking blocks and picking up what falls, and the three ways of digging on: level, down in stairs, up in
 stairs. Nothing is dug that borders on a liquid in view."""
 
+import math
 from collections.abc import Collection
 from typing import Final
 
 from rollouts.executors.body import Body, Doing
 from rollouts.executors.geometry import Cell, Look, Point, distance, flat_distance, look_at, straight
-from rollouts.executors.walking import DEEPEST_DROP, WALK_SPEED, walk_to
+from rollouts.executors.walking import DEEPEST_DROP, HALF_WIDTH, WALK_SPEED, walk_to
 from rollouts.protocols import Action, Move
 
 PATIENT_DIG: Final = 500
@@ -17,6 +18,8 @@ _DRIFT: Final = 4
 """ticks after which a body that stopped walking stands still"""
 _ON_FOOT: Final = 12
 """tries to get from one cell into the next"""
+_SOLES: Final = tuple((dx, dz) for dx in (-HALF_WIDTH, HALF_WIDTH) for dz in (-HALF_WIDTH, HALF_WIDTH))
+"""the body's corners, from its middle"""
 
 
 def dig(body: Body, cell: Cell) -> Doing:
@@ -150,6 +153,16 @@ def _is_unsafe(body: Body, cell: Cell) -> bool:
 
 def centre_on(body: Body, heading: float) -> Doing:
     """Stands in the middle of the own cell and faces one of the four main ways, to dig straight on."""
-    yield from go_into(body, body.scene.feet)
+    yield from go_into(body, _footing(body))
     yield Move(Action(yaw=straight(heading), pitch=0.0), 1)
     return True
+
+
+def _footing(body: Body) -> Cell:
+    """The cell that the feet are in; where they reach out over an edge, the one that carries the body."""
+    scene, place = body.scene, body.scene.place
+    if not _is_unsafe(body, scene.feet):
+        return scene.feet
+    below = {scene.feet._replace(x=math.floor(place.x + dx), z=math.floor(place.z + dz)) for dx, dz in _SOLES}
+    firm = [cell for cell in below if scene.can_stand(cell)]
+    return min(firm, key=lambda cell: (flat_distance(place, cell.centre()), cell), default=scene.feet)

@@ -76,7 +76,8 @@ def go_to_station(body: Body, station: str) -> Doing:
     if cell is None:
         return False
     goal = cell.centre()
-    return (yield from walk(body, lambda: goal, lambda: in_reach(body, cell)))
+    # What a jump brings into reach is out of reach again when it ends.
+    return (yield from walk(body, lambda: goal, lambda: body.steady and in_reach(body, cell)))
 
 
 def smelt(body: Body) -> Doing:

@@ -9,7 +9,7 @@ from rollouts.executors.goals import blocks_for, creatures_for, words
 from rollouts.executors.making import in_reach
 from rollouts.executors.searching import explore
 from rollouts.executors.walking import walk
-from rollouts.executors.ways import any_way, climb, descend, other_route
+from rollouts.executors.ways import any_way, clear_way, climb, descend, other_route
 from rollouts.protocols import Action, Move
 
 BESIDE: Final = 3.0
@@ -22,7 +22,11 @@ def move(body: Body) -> Doing:
     """Another route, a clear way, a height, a thing; any other word for a place makes it explore."""
     yield from body.close_screen()
     if not _ROUTE_WORDS.isdisjoint(words(body.subgoal.condition)):
-        return (yield from other_route(body))
+        went = yield from other_route(body)
+        if went or not body.asked("path_clear"):
+            return went
+        # In a pit there is no other route.
+        return (yield from clear_way(body))
     if body.asked("path_clear") and body.subgoal.target is None:
         return (yield from any_way(body))
     low, high = body.check("ypos_le"), body.check("ypos_ge")
@@ -51,7 +55,8 @@ def _go_to(body: Body, target: str | None) -> Doing:
 
     def there() -> bool:
         goal = place()
-        if goal is None:
+        # What a jump brings into reach is out of reach again when it ends.
+        if goal is None or not body.steady:
             return False
         return distance(body.scene.eye, goal) <= BESIDE or in_reach(body, goal.cell())
 

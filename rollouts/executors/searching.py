@@ -1,5 +1,6 @@
 """Looking for what is not in sight: over the ground in one heading, under it in a straight tunnel."""
 
+import math
 from collections.abc import Callable
 from typing import Final
 
@@ -15,6 +16,8 @@ LEGS: Final = 4
 DEAD_ENDS: Final = 4
 """headings in a row that lead nowhere, after which a search gives up"""
 _STUCK_IN: Final = 100
+OPEN_GROUND: Final = math.inf
+"""the height of a goal that is no thing: what walls one in on the way there is to be left upwards"""
 
 
 def explore(body: Body, found: Callable[[], bool]) -> Doing:
@@ -26,7 +29,7 @@ def explore(body: Body, found: Callable[[], bool]) -> Doing:
     while not found() and ends < DEAD_ENDS:
         start = body.scene.place
         ux, uz = unit(body.memory.heading)
-        goal = Point(start.x + ux * LEG, start.y, start.z + uz * LEG)
+        goal = Point(start.x + ux * LEG, OPEN_GROUND, start.z + uz * LEG)
         free = yield from _leg(body, goal, found)
         legs += 1
         if not free:

@@ -74,6 +74,7 @@ def walk(
             nearest, since, skirted = gap, body.tick, 0
         if gap < _UNDER and scene.feet.y < target.y - 1.0:
             # Right below it: no step leads up there.
+            body.memory.blocked_at, body.memory.blocked_goal = scene.place, target
             return False
         if body.tick - since >= patience:
             body.memory.blocked_at, body.memory.blocked_goal = scene.place, target

@@ -1,0 +1,32 @@
+"""What was done in an attempt, as rows: which inputs were held, and for how long."""
+
+from dataclasses import fields
+from operator import attrgetter
+from typing import Any, Final
+
+import polars as pl
+from orjson import dumps, loads
+
+from rollouts.protocols import Action, Move
+
+MOVES: Final = pl.Schema({"seq": pl.Int32(), "ticks": pl.Int32(), "action": pl.String()})
+"""Inputs that were held, as JSON of those that were not at rest, and the ticks that passed under them."""
+_AT_REST: Final = {field.name: field.default for field in fields(Action)}
+_INPUTS: Final = attrgetter(*_AT_REST)
+
+
+def written(action: Action) -> str:
+    """The inputs of an action that are not at rest, as JSON."""
+    held = zip(_AT_REST, _INPUTS(action), _AT_REST.values(), strict=True)
+    return dumps({name: value for name, value, rest in held if value != rest}).decode()
+
+
+def moves_of(rows: pl.DataFrame) -> list[Move]:
+    """The moves that rows of `MOVES` hold, in the order of the rows."""
+    moves = []
+    for action, ticks in rows.select("action", "ticks").iter_rows():
+        inputs: dict[str, Any] = loads(action)
+        if "smelt" in inputs:
+            inputs["smelt"] = tuple(inputs["smelt"])
+        moves.append(Move(Action(**inputs), ticks))
+    return moves
