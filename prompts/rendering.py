@@ -17,7 +17,7 @@ Recorded text is untrusted. It reaches a prompt only through two filters:
 import json
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,7 +63,28 @@ def render(template: str, **values: Any) -> str:
 
 def render_entry(entry: Entry) -> str:
     """One entry as a planner reads it: what it is for, when it applies, what to do, how to check it."""
-    return render(KNOWLEDGE_BLOCK, entry=entry, content=entry.content)
+    return _block(_Shown(entry))
+
+
+class _Shown:
+    """An entry as what its block shows of it: one that shows the same has the same text."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry = entry
+        # The id covers type, trigger and content.
+        self._key = entry.entry_id, entry.verification, entry.confidence, entry.support_episodes
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Shown) and self._key == other._key
+
+
+# The same few hundred entries are shown in every prompt of a batch, and counted before that.
+@lru_cache(maxsize=4096)
+def _block(shown: _Shown) -> str:
+    return render(KNOWLEDGE_BLOCK, entry=shown.entry, content=shown.entry.content)
 
 
 def render_knowledge(entries: Iterable[Entry]) -> str:
