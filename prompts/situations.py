@@ -295,7 +295,7 @@ def _around_a_failure(
 
 def _before_a_success(cited: Sequence[Cited], domain: Domain) -> list[Predicate]:
     """Conditions worth measuring: what every row used up, the tools that all held, the stations near them."""
-    used = _shared([row.used for row in cited], None, domain)
+    used = _used_up([row.used for row in cited], domain)
     found = [Predicate(field=f"inventory.{name}", op="ge", value=count) for name, count in used.items()]
     found += [
         Predicate(field=f"inventory.{name}", op="ge", value=1)
@@ -304,6 +304,24 @@ def _before_a_success(cited: Sequence[Cited], domain: Domain) -> list[Predicate]
     ]
     found += [Predicate(field=f"near.{name}", op="eq", value=True) for name in sorted(domain.stations)]
     return found
+
+
+def _used_up(rows: Sequence[Mapping[str, int] | None], domain: Domain) -> dict[str, int]:
+    """What every row used up, with its smallest amount: items that are the same in all, and for the others
+    the smallest tags that each row used something of (logs, where each row had another wood)."""
+    shared = _shared(rows, None, domain)
+    rest = [
+        {name: count for name, count in row.items() if count > 0 and name not in shared}
+        for row in rows
+        if row is not None
+    ]
+    for tag in sorted(domain.tags, key=lambda each: (len(domain.tags[each]), each)):
+        members = domain.tags[tag]
+        amounts = [sum(count for name, count in row.items() if name in members) for row in rest]
+        if amounts and all(amounts):
+            shared[f"#{tag}"] = min(amounts)
+            rest = [{name: row[name] for name in row if name not in members} for row in rest]
+    return shared
 
 
 def _shared(rows: Iterable[Mapping[str, int] | None], target: str | None, domain: Domain) -> dict[str, int]:

@@ -69,6 +69,13 @@ class TestCraft:
         assert set(types(row)) == {"MISSING_STATION", "MISSING_INGREDIENT"}
         assert row["failure_type"] == "MISSING_STATION"
 
+    def test_of_many_ways_none_is_named_before_the_others(self, minecraft: Domain) -> None:
+        row = craft("#planks", {}, minecraft)
+        assert row["failure_evidence"]["items"] == [{"name": "#logs", "count": 1}]
+        assert row["failure_evidence"]["name"] == "#logs"
+        own = craft("oak_planks", {"birch_log": 1}, minecraft)
+        assert own["failure_evidence"]["items"] == [{"name": "#oak_logs", "count": 1}]
+
     def test_by_hand_no_table_is_needed(self, minecraft: Domain) -> None:
         assert types(craft("stick", {"oak_planks": 1}, minecraft)) == ["MISSING_INGREDIENT"]
 

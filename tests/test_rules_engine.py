@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from prompts.engines.errands import Errand, NoWayError, TooLongError, alternatives, narrowest_tag
+from prompts.engines.errands import Errand, NoWayError, TooLongError, alternatives
 from prompts.engines.rules import RulesStandIn
 from prompts.inducer import induce, requests_for
 from tests.test_inducer import failure, state, success
@@ -242,6 +242,23 @@ def test_a_skill_is_what_all_successes_did_used_and_gained(minecraft: Domain) ->
     assert needs == {("inventory.coal", "ge", 1), ("inventory.oak_planks", "ge", 2)}
 
 
+def test_what_was_used_up_of_unlike_kinds_is_needed_by_its_tag(minecraft: Domain) -> None:
+    def sticks(wood: str) -> FeedbackFact:
+        return success(
+            "craft",
+            "stick",
+            [("craft", f"{wood}_planks", 4), ("craft", "stick", 4)],
+            {f"{wood}_log": -1, f"{wood}_planks": 2, "stick": 4},
+            episode=wood,
+            before=state({f"{wood}_log": 3}),
+        )
+
+    content = routine(minecraft, sticks("oak"), sticks("birch"))
+    assert [(each.field, each.op, each.value) for each in content.preconditions] == [
+        ("inventory.#logs_that_burn", "ge", 1)
+    ]
+
+
 def test_unlike_objects_become_their_tag_or_nothing(minecraft: Domain) -> None:
     def logs(episode: str, log: str) -> FeedbackFact:
         return success(
@@ -250,7 +267,7 @@ def test_unlike_objects_become_their_tag_or_nothing(minecraft: Domain) -> None:
 
     content = routine(minecraft, logs("e1", "oak_log"), logs("e2", "birch_log"))
     assert [step.target for step in content.steps] == [
-        narrowest_tag(minecraft, frozenset({"oak_log", "birch_log"}))
+        minecraft.narrowest_tag(frozenset({"oak_log", "birch_log"}))
     ]
     assert [(each.name, each.count) for each in content.effects] == [("#logs", 2)]
     unlike = [

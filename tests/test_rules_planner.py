@@ -344,6 +344,30 @@ def test_a_skill_of_several_steps_is_followed(minecraft: Domain) -> None:
     assert {each.knowledge for each in subgoals} == {(skill.entry_id[:8],)}
 
 
+def test_what_a_skill_says_nothing_of_is_brought_as_it_is_believed(minecraft: Domain) -> None:
+    content = SkillContent(
+        kind="craft",
+        target="crafting_table",
+        steps=(Step(kind="craft", target="#planks", count=4), Step(kind="craft", target="crafting_table")),
+    )
+    skill = entry(
+        Candidate(
+            domain="minecraft",
+            type="skill",
+            trigger=(Predicate(field="kind", op="eq", value="craft"),),
+            content=content,
+            verification=(Check(type="inv_ge", name="crafting_table", value=1.0),),
+            build="b1",
+        )
+    )
+    engine = mistaken(minecraft, recipes={**minecraft.recipes, "crafting_table": ()})
+    asked = situation(goal_of("crafting_table"), skills=(skill,))
+    steps = ["mine #logs 1", "craft #planks 4", "craft crafting_table 1"]
+    assert words(plan_of(engine, asked, minecraft)) == steps
+    held = situation(goal_of("crafting_table"), {"birch_log": 1}, skills=(skill,))
+    assert words(plan_of(engine, held, minecraft)) == steps[1:]
+
+
 def test_a_skill_is_not_forced_where_what_is_held_gives_a_shorter_way(minecraft: Domain) -> None:
     content = SkillContent(
         kind="craft",

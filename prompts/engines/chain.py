@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Final
 
-from prompts.engines.errands import Errand, NoWayError, TooLongError, alternatives
+from prompts.engines.errands import Errand, NoWayError, TooLongError, alternatives, inputs_of
 from prompts.engines.guidance import OBTAINING, Guidance, Operator, product_of, reaches
 from prompts.engines.tried import Action, speaks_of
 from warehouse.domains import Domain
@@ -228,6 +228,8 @@ class Chain(Errand):
             last = step is operator.steps[-1]
             product = operator.makes if last else product_of(step, self.facts)
             if step.kind == "craft":
+                if not operator.amounts:
+                    self._supply(step.target, step.count * times)
                 self._use_up(step.target, step.count * times)
             brought = max(step.count, operator.gain if last else 0) * times
             self._inventory[product] += brought
@@ -235,6 +237,19 @@ class Chain(Errand):
         else:
             self._add(step)
         self._credit((step.kind, step.target), operator.label)
+
+    def _supply(self, made: str, count: int) -> None:
+        """What crafting `made` takes, by belief, where what is known of it says nothing of what goes in: that
+        something was made does not mean that it was made of nothing."""
+        recipes = self.facts.recipes.get(made, ())
+        members = sorted(self.facts.expand(made)) if made.startswith("#") else []
+        recipes = recipes or tuple(one for each in members for one in self.facts.recipes.get(each, ())[:1])
+        if not recipes:
+            return
+        for name, number in inputs_of(self.facts, made, recipes[0]):
+            short = number * math.ceil(count / recipes[0].count) - self.available(name)
+            if short > 0:
+                self._produce(name, short)
 
     def _use_up(self, made: str, count: int) -> None:
         """What crafting `made` takes, by belief, of what is there; it decides no more than later totals."""

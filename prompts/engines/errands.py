@@ -181,7 +181,7 @@ class Errand:
         def follow(trial: Errand, choice: str) -> None:
             recipe = recipes[int(choice)]
             times = math.ceil(count / recipe.count)
-            needs = {name: number * times for name, number in _inputs(self.facts, made, recipe)}
+            needs = {name: number * times for name, number in inputs_of(self.facts, made, recipe)}
             for name, number in needs.items():
                 trial.acquire(name, number)
             if recipe.needs_table:
@@ -329,15 +329,7 @@ def alternatives(facts: Domain, items: Iterable[str]) -> list[str]:
     return [*chosen, *sorted(wanted - covered)]
 
 
-def narrowest_tag(facts: Domain, items: frozenset[str]) -> str | None:
-    """The item itself where there is one, else the smallest `#tag` that covers `items`."""
-    if len(items) == 1:
-        return min(items)
-    tags = [tag for tag, members in facts.tags.items() if items <= members]
-    return f"#{min(tags, key=lambda each: (len(facts.tags[each]), each))}" if tags and items else None
-
-
-def _inputs(facts: Domain, made: str, recipe: Recipe) -> tuple[tuple[str, int], ...]:
+def inputs_of(facts: Domain, made: str, recipe: Recipe) -> tuple[tuple[str, int], ...]:
     """A recipe's ingredients; for a `#tag` of products made alike, what any of its members is made from."""
     if not made.startswith("#") or len(recipe.ingredients) != 1:
         return recipe.ingredients
@@ -348,7 +340,7 @@ def _inputs(facts: Domain, made: str, recipe: Recipe) -> tuple[tuple[str, int], 
             if len(other.ingredients) != 1 or other.ingredients[0][1] != number:
                 return recipe.ingredients
             union |= facts.expand(other.ingredients[0][0])
-    tag = narrowest_tag(facts, union)
+    tag = facts.narrowest_tag(union)
     return ((tag, number),) if tag is not None else recipe.ingredients
 
 

@@ -18,7 +18,6 @@ from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from prompts.engines.beliefs import Beliefs
-from prompts.engines.errands import narrowest_tag
 from prompts.engines.tried import Action, Tried, speaks_of
 from prompts.plan_responses import LABEL_LENGTH
 from warehouse.domains import Domain, Recipe
@@ -221,7 +220,7 @@ def product_of(step: Step, facts: Domain) -> str:
     usual = frozenset(table[name][0] for name in names if table.get(name))
     if target.startswith("#") and usual == facts.expand(target):
         return target
-    return narrowest_tag(facts, usual) or target
+    return facts.narrowest_tag(usual) or target
 
 
 def _operator_of_skill(entry: Entry, content: SkillContent, facts: Domain) -> Operator:

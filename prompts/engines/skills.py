@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from prompts.engines.errands import MAX_STEPS, narrowest_tag
+from prompts.engines.errands import MAX_STEPS
 from prompts.engines.repairs import AbstainedError
 from prompts.situations import SkillSituation
 from warehouse.domains import Domain
@@ -39,7 +39,7 @@ def _shared_step(situation: SkillSituation, position: int, facts: Domain) -> Ste
     """The step at `position`: its object, or the narrowest tag over the objects; the smallest count."""
     seen = [row.steps[position] for row in situation.cited]
     objects = frozenset(step.target for step in seen if step.target is not None)
-    target = narrowest_tag(facts, objects) if objects else None
+    target = facts.narrowest_tag(objects) if objects else None
     if objects and target is None:
         raise AbstainedError(f"step {position + 1} was done on unlike things: {', '.join(sorted(objects))}")
     return Step(kind=seen[0].kind, target=target, count=min(step.count for step in seen))
@@ -73,7 +73,9 @@ def _preconditions(
         key=lambda tool: (facts.tool_tiers.index(facts.tools[tool][1]), tool),
     )
     wanted |= {f"inventory.{tool}" for tool in at_hand[:1]}
-    used = {f"inventory.{item}" for item in _inputs(steps, facts)}
+    inputs = _inputs(steps, facts)
+    used = {f"inventory.{item}" for item in inputs}
+    used |= {f"inventory.#{tag}" for tag, members in facts.tags.items() if members and members <= inputs}
     return tuple(measured[field] for field in sorted(measured) if field in wanted | used)
 
 

@@ -86,10 +86,12 @@ def _crafts(tries: pl.DataFrame, case: Case) -> pl.DataFrame:
             .filter(pl.col("short") > 0)
             .sort_by(pl.col("name").filter(pl.col("short") > 0)),
         )
-        .sort([*_TRY, "short", "way"])
+        .filter(pl.col("short") == pl.col("short").min().over(_TRY))
+        .sort([*_TRY, "way"])
+        .with_columns(alike=pl.col("items").over(_TRY, mapping_strategy="join"))
         .unique(_TRY, keep="first", maintain_order=True)
     )
-    ways = _with_station(ways, case.domain.crafting_station, case)
+    ways = _with_station(_alike(ways, case.domain), case.domain.crafting_station, case)
     ways = room_at(ways.with_columns(item=pl.col("makes")), case)
     lacks_table = pl.col("needs_table") & ~pl.col("at_station")
     # A source that cannot see leaves open whether there was a table.
@@ -127,6 +129,34 @@ def _crafts(tries: pl.DataFrame, case: Case) -> pl.DataFrame:
                 text=pl.format("{} was tried with everything it needs and did not come", "makes"),
             ),
         ]
+    )
+
+
+def _alike(ways: pl.DataFrame, domain: Domain) -> pl.DataFrame:
+    """Where several ways were as short as the first, each of one thing: short of what any of them takes (logs
+    and not those of the wood that comes first), if there is a tag for these."""
+    named = pl.col("alike").list.eval(pl.element().list.eval(pl.element().struct.field("name")))
+    single = pl.col("alike").list.eval(pl.element().list.len() == 1).list.all()
+    ways = ways.with_columns(
+        names=pl.when(single).then(named.list.eval(pl.element().list.first()).list.unique().list.sort())
+    ).drop("alike")
+    tags = {
+        names: domain.narrowest_tag(frozenset().union(*map(domain.expand, names)))
+        for names in sorted({tuple(each) for each in ways["names"].drop_nulls() if len(each) > 1})
+    }
+    common = pl.DataFrame(
+        {"names": [list(names) for names in tags], "tag": list(tags.values())},
+        schema={"names": pl.List(pl.String), "tag": pl.String},
+    )
+    count = pl.col("items").list.first().struct.field("count")
+    return (
+        ways.join(common, on="names", how="left", maintain_order="left")
+        .with_columns(
+            items=pl.when(pl.col("tag").is_null())
+            .then("items")
+            .otherwise(pl.concat_list(pl.struct(name="tag", count=count)))
+        )
+        .drop("names", "tag")
     )
 
 

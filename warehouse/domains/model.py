@@ -241,6 +241,13 @@ class Domain:
         """
         return self._routes.prerequisites(item)
 
+    def narrowest_tag(self, items: frozenset[str]) -> str | None:
+        """The item itself where there is one, else the smallest `#tag` that covers `items`; None without."""
+        if len(items) == 1:
+            return min(items)
+        tags = [tag for tag, members in self.tags.items() if items <= members]
+        return f"#{min(tags, key=lambda each: (len(self.tags[each]), each))}" if tags and items else None
+
     def fit_tools(self, block: str) -> frozenset[str]:
         """Tools with which `block` yields its drop; empty when a bare hand does."""
         if block not in self.harvest:
