@@ -27,6 +27,9 @@ from warehouse.domains import Domain
 from warehouse.facts import FeedbackFact, facts_from
 from warehouse.tasks import Suite
 
+FEW: Final = 64
+"""Episodes that are not worth a second table: a round costs Monitor a quarter of a second however few there
+are, so two short rounds cost more than the worlds that are stepped meanwhile."""
 TRIES: Final = 2
 """An environment that fails gets one more chance, from the episode's beginning."""
 
@@ -100,11 +103,11 @@ def roll_out(
 def play(shards: Sequence[ShardPlan], backend: RolloutBackend, crew: Crew) -> Iterator[Ended]:
     """Every episode of these shards, as it ends.
 
-    Where a backend plays several shards, they sit at two tables, and one has its round judged and its model
-    asked while the worlds of the other are stepped.
+    Where there are many, they sit at two tables, and one has its round judged and its model asked while the
+    worlds of the other are stepped.
     """
     waiting = deque(shards)
-    lanes = min(2, backend.side_by_side)
+    lanes = min(2, backend.side_by_side) if sum(len(shard.specs) for shard in shards) > FEW else 1
     # As many at one as at the other: with all of them at the first there would be nothing to step meanwhile.
     most = min(backend.side_by_side // lanes, ceil(len(shards) / lanes))
     tables = deque(_Table(backend, crew, most) for _ in range(lanes))
@@ -113,6 +116,10 @@ def play(shards: Sequence[ShardPlan], backend: RolloutBackend, crew: Crew) -> It
     while any(table.seats for table in tables):
         table = tables[0]
         yield from table.judged()
+        if len(tables) > 1 and not waiting and sum(len(each.seats) for each in tables) <= FEW:
+            other = tables.pop()
+            yield from other.judged()
+            table.seats += other.seats
         table.deal(waiting)
         tables.rotate()
 

@@ -10,7 +10,7 @@ from rollouts import rounds
 from rollouts.backends import Addressed, InProcess, Lost, Reported
 from rollouts.monitor import monitor
 from rollouts.recorder import EpisodeRecord, plan_shards, trace_of
-from rollouts.rounds import Crew, play
+from rollouts.rounds import FEW, Crew, play
 from tests.fake_world import FakeModel, crew, kit, spec
 from warehouse.domains import Domain
 
@@ -64,7 +64,7 @@ def test_every_round_has_one_call_of_monitor_and_one_of_the_model(
     model = FakeModel()
     backend = Shuffling(InProcess(kit(minecraft)), 0, 2)
     ended = records(backend, crew(minecraft, model))
-    assert model.batches[:2] == [16, 4]  # all plans of a table are asked for together
+    assert model.batches[0] == 20  # all plans are asked for together
     assert len(judged) <= len(backend.orders)
     assert len(model.batches) <= len(backend.orders)
     assert sum(model.batches) == sum(record.budget.used for record in ended)
@@ -84,8 +84,12 @@ def test_one_tables_worlds_have_their_orders_before_the_other_is_judged(minecraf
             came.append(f"asked {len(requests)}")
             return super().generate(requests)
 
-    records(Ahead(InProcess(kit(minecraft)), 3, 2), crew(minecraft, Noting()))
-    assert came[:6] == ["ordered 16", "ordered 4", "asked 16", "ordered 16", "asked 4", "ordered 4"]
+    backend = Ahead(InProcess(kit(minecraft)), 3, 4)
+    apart = records(backend, crew(minecraft, Noting()), FEW + 1)
+    assert came[:6] == ["ordered 32", "ordered 32", "asked 32", "ordered 32", "asked 32", "ordered 32"]
+    together = records(InProcess(kit(minecraft)), crew(minecraft), FEW + 1)
+    for name, frame in trace_of(together).frames().items():
+        assert frame.equals(trace_of(apart).frames()[name]), name
 
 
 def test_requests_are_asked_in_the_order_of_the_episodes(minecraft: Domain) -> None:
