@@ -241,15 +241,20 @@ class Chain(Errand):
     def _supply(self, made: str, count: int) -> None:
         """What crafting `made` takes, by belief, where what is known of it says nothing of what goes in: that
         something was made does not mean that it was made of nothing."""
-        recipes = self.facts.recipes.get(made, ())
-        members = sorted(self.facts.expand(made)) if made.startswith("#") else []
-        recipes = recipes or tuple(one for each in members for one in self.facts.recipes.get(each, ())[:1])
-        if not recipes:
-            return
-        for name, number in inputs_of(self.facts, made, recipes[0]):
-            short = number * math.ceil(count / recipes[0].count) - self.available(name)
-            if short > 0:
-                self._produce(name, short)
+        known = self.facts.recipes.get(made, ())
+        if made.startswith("#"):
+            alike = (self.facts.recipes.get(each, ())[:1] for each in sorted(self.facts.expand(made)))
+            known = next((recipe for recipe in alike if recipe), ())
+
+        def bring(trial: Errand, choice: str) -> None:
+            recipe = known[int(choice)]
+            for name, number in inputs_of(self.facts, made, recipe):
+                short = number * math.ceil(count / recipe.count) - trial.available(name)
+                if short > 0:
+                    trial._produce(name, short)
+
+        with suppress(NoWayError):
+            self._least_effort(map(str, range(len(known))), bring, made)
 
     def _use_up(self, made: str, count: int) -> None:
         """What crafting `made` takes, by belief, of what is there; it decides no more than later totals."""
