@@ -367,18 +367,31 @@ def test_what_a_skill_says_nothing_of_is_brought_as_it_is_believed(minecraft: Do
     held = situation(goal_of("crafting_table"), {"birch_log": 1}, skills=(skill,))
     assert words(plan_of(engine, held, minecraft)) == steps[1:]
     # Of several ways to make a thing it is the one of least effort: sticks of planks, not of bamboo.
-    poles = entry(
+    sword = entry(
         Candidate(
             domain="minecraft",
             type="skill",
             trigger=(Predicate(field="kind", op="eq", value="craft"),),
-            content=SkillContent(kind="craft", target="stick", steps=(Step(kind="craft", target="stick"),)),
-            verification=(Check(type="inv_ge", name="stick", value=1.0),),
+            content=SkillContent(
+                kind="craft",
+                target="wooden_sword",
+                steps=(
+                    Step(kind="craft", target="stick", count=4),
+                    Step(kind="craft", target="wooden_sword"),
+                ),
+            ),
+            verification=(Check(type="inv_ge", name="wooden_sword", value=1.0),),
             build="b1",
         )
     )
-    asked = situation(goal_of("stick", 4), {"oak_planks": 1}, skills=(poles,))
-    assert "bamboo" not in " ".join(words(plan_of(RulesStandIn(minecraft), asked, minecraft)))
+    engine = mistaken(minecraft, recipes={**minecraft.recipes, "wooden_sword": ()})
+    asked = situation(goal_of("wooden_sword"), skills=(sword,))
+    assert words(plan_of(engine, asked, minecraft)) == [
+        "mine #logs 1",
+        "craft #planks 4",
+        "craft stick 4",
+        "craft wooden_sword 1",
+    ]
 
 
 def test_a_skill_is_not_forced_where_what_is_held_gives_a_shorter_way(minecraft: Domain) -> None:
