@@ -26,9 +26,17 @@ def canonical(value: Any) -> Any:
     bits of a sum do not change an id), -0.0 becomes 0.0. A float that is not finite is refused with
     `ValueError`: it has no JSON form.
     """
+    # Most of what comes is plain, and is told so at once: an `isinstance` with an abstract class is dear.
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return value
+    if kind is dict:
+        return {str(key): canonical(value[key]) for key in sorted(value, key=str)}
+    if kind is list or kind is tuple:
+        return [canonical(item) for item in value]
     if isinstance(value, Enum):
         return canonical(value.value)
-    if value is None or isinstance(value, bool | int | str):
+    if isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
