@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from prompts.engines.registry import engine
+from prompts.engines.rules import RulesStandIn
 from prompts.language_model import LanguageModel
 from prompts.tokens import PieceCounter
 from rollouts.agent import Parts, agent_row
@@ -204,7 +204,7 @@ def test_the_built_in_world_gives_the_same_bytes_in_processes(tmp_path: Path, mi
 
     @cache
     def model(role: str, seed: int) -> LanguageModel:
-        return engine("rules", minecraft, seed=seed)
+        return RulesStandIn(minecraft, seed=seed)
 
     loop = crew_of(parts, suite, model)
     chosen = row.config_hash("techtree", {})
