@@ -394,6 +394,30 @@ def test_what_a_skill_says_nothing_of_is_brought_as_it_is_believed(minecraft: Do
     ]
 
 
+def test_a_skill_that_ends_in_gathering_prepares_for_it_once(minecraft: Domain) -> None:
+    ways = ("mine #logs 3", "craft #planks 12", "craft stick 4", "craft crafting_table 1")
+    ways += ("use crafting_table 1", "craft wooden_pickaxe 1")
+    told = [each.split() for each in (*ways, "mine stone 1")]
+    steps = tuple(Step(kind=kind, target=target, count=int(count)) for kind, target, count in told)
+    skill = entry(
+        Candidate(
+            domain="minecraft",
+            type="skill",
+            trigger=(Predicate(field="kind", op="eq", value="mine"),),
+            content=SkillContent(kind="mine", target="stone", steps=steps),
+            verification=(Check(type="inv_ge", name="cobblestone", value=1.0),),
+            build="b1",
+        )
+    )
+    # Somebody who believes that a bare hand will do has the tool from the skill alone.
+    harvest = {
+        block: tool for block, tool in minecraft.harvest.items() if block not in ("stone", "cobblestone")
+    }
+    asked = situation(goal_of("cobblestone", 8), skills=(skill,))
+    planned = words(plan_of(mistaken(minecraft, harvest=harvest), asked, minecraft))
+    assert planned == [*ways, "mine stone 8"]
+
+
 def test_a_skill_is_not_forced_where_what_is_held_gives_a_shorter_way(minecraft: Domain) -> None:
     content = SkillContent(
         kind="craft",

@@ -26,6 +26,7 @@ from warehouse.knowledge import Step
 
 LONGEST: Final = 64
 """steps of a chain; more than any way through a domain takes, so that only a belief in circles meets it"""
+_GATHERING: Final = frozenset({"mine", "combat"})
 _MOVES_AWAY: Final = frozenset({"mine", "combat", "move"})
 
 
@@ -143,7 +144,7 @@ class Chain(Errand):
         self.credits[action] = tuple(dict.fromkeys((*self.credits.get(action, ()), label)))
 
     def _carry_out(self, operator: Operator, count: int) -> None:
-        times = math.ceil(count / operator.gain)
+        operator, times = self._repeated(operator, math.ceil(count / operator.gain))
         steps, amounts = self._left_to_do(operator, times)
         needs = {name: number * times for name, number in amounts.items()}
         for tool in operator.tools:
@@ -162,6 +163,21 @@ class Chain(Errand):
                 after[name] += number * times
         # What steps on the way made and used up again is not held: only the effects are known to remain.
         self._inventory = after
+
+    def _repeated(self, operator: Operator, times: int) -> tuple[Operator, int]:
+        """An operator that is wanted several times, and how often all of its steps are. One that ends in
+        gathering prepares for it once: the tool that it made is there for the next block as well."""
+        last = operator.steps[-1]
+        if times == 1 or last.kind not in _GATHERING:
+            return operator, times
+        counts = self.guidance.counts_as
+        effects = {
+            name: number * times if counts(name, operator.makes) or counts(operator.makes, name) else number
+            for name, number in operator.effects.items()
+        }
+        more = last.model_copy(update={"count": last.count * times})
+        steps = (*operator.steps[:-1], more)
+        return operator._replace(steps=steps, gain=operator.gain * times, effects=effects), 1
 
     def _was_held(self, name: str, made: set[str], operator: Operator) -> bool:
         """Whether an effect comes of a step that was left out, because what it brings was there."""
