@@ -317,8 +317,9 @@ def _work(pipe: Connection) -> None:
     Reports leave by a thread of their own: a pipe holds less than one of them, and who waited for the reader
     would not step worlds while the reader judges.
     """
-    outbox: SimpleQueue[Reported | str] = SimpleQueue()
-    Thread(target=_post, args=(pipe, outbox), daemon=True).start()
+    outbox: SimpleQueue[Reported | str | None] = SimpleQueue()
+    sender = Thread(target=_post, args=(pipe, outbox), daemon=True)
+    sender.start()
     with suppress(EOFError, OSError, KeyboardInterrupt):
         try:
             stages = Stages(pipe.recv())
@@ -332,13 +333,14 @@ def _work(pipe: Connection) -> None:
         except (EOFError, OSError):
             raise
         except Exception:
-            # What is no failure of a world is an error of this code, and for the process that began it all,
-            # which ends this one when it has read it.
+            # What is no failure of a world is an error of this code, and for the process that began it all.
+            # It has to be out before this process ends: a worker that just ends counts as a lost world.
             outbox.put(traceback.format_exc())
-            pipe.poll(None)
+            outbox.put(None)
+            sender.join()
 
 
-def _post(pipe: Connection, outbox: "SimpleQueue[Reported | str]") -> None:
+def _post(pipe: Connection, outbox: "SimpleQueue[Reported | str | None]") -> None:
     with suppress(OSError):
-        while True:
-            pipe.send(outbox.get())
+        while (told := outbox.get()) is not None:
+            pipe.send(told)

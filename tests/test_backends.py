@@ -157,6 +157,37 @@ def test_an_error_of_our_own_is_no_infrastructure(minecraft: Domain) -> None:
         records([spec()], pool, crew(minecraft))
 
 
+def test_an_error_is_told_although_more_orders_wait(minecraft: Domain) -> None:
+    broken = StageKit(minecraft, make_world, broken_executor)
+    with local_pool(broken, 1) as pool:
+        first = pool.play([Addressed("s", "e", Open(spec(), task()))])
+        pool.play([Addressed("s", "f", Open(spec(1), task()))])
+        with pytest.raises(WorkerCrashedError, match="ZeroDivisionError"):
+            list(first)
+
+
+def test_reports_come_in_the_order_of_the_orders_whatever_waits(minecraft: Domain) -> None:
+    with local_pool(kit(minecraft), 1) as pool:
+        first = pool.play([Addressed("s", "e", Open(spec(), task()))])
+        second = pool.play([Addressed("s", "f", Open(spec(1), task()))])
+        assert [each.episode_id for each in first] == ["e"]
+        assert [each.episode_id for each in second] == ["f"]
+
+
+def test_a_death_is_told_to_all_who_wait(minecraft: Domain) -> None:
+    with local_pool(kit(minecraft), 1) as pool:
+        (opened,) = pool.play([Addressed("s", "e", Open(spec(), task()))])
+        assert isinstance(opened.report, Opening)
+        (pid,) = pool.pids
+        os.kill(pid, signal.SIGKILL)
+        until(lambda: not _runs(psutil.Process(pid)) if psutil.pid_exists(pid) else True, "its end")
+        first = pool.play([Addressed("s", "e", Go(0, chop(1)))])
+        second = pool.play([Addressed("s", "f", Go(0, chop(1)))])
+        lost = [*first, *second]
+        assert [each.episode_id for each in lost] == ["e", "f"]
+        assert all(isinstance(each.report, Lost) for each in lost)
+
+
 def broken_executor(spec: EpisodeSpec, domain: Domain) -> Executor:
     raise ZeroDivisionError("a mistake")
 
