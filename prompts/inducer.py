@@ -19,11 +19,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from prompts.language_model import AnswerError, LanguageModel, Message, ModelAnswer, ModelRequest
-from prompts.rendering import describe_domain, render
+from prompts.rendering import render, render_system
 from prompts.responses import MAX_STEPS, RemedyResponse, SkillResponse, candidate_from
 from prompts.second_try import second_try
 from prompts.segments import cite_segments, segment_situation
 from prompts.situations import (
+    RemedySituation,
     SkillSituation,
     cite,
     decisive_missing,
@@ -120,36 +121,57 @@ def _tried(requests: Sequence[ModelRequest], model: LanguageModel, build: str) -
 def requests_for(facts: Iterable[FeedbackFact], domain: Domain, window: int = WINDOW) -> list[ModelRequest]:
     """One request per situation that is due in `facts`, remedies first, each kind in the order of its keys.
 
-    The order of `facts` does not matter. `build` is not looked at, so that the episode loop can ask for its
-    temporary remedy with the feedback at hand.
+    The order of `facts` does not matter, and `build` is not looked at.
     """
     rows = _in_order(facts)
     fit = [fact for fact in rows if _unfit(fact, domain) is None]
     return [*_remedy_requests(fit, domain, window), *_skill_requests(segments(rows), domain, window)]
 
 
+def remedy_request_for(
+    failure: FeedbackFact, earlier: Iterable[FeedbackFact], domain: Domain, window: int = WINDOW
+) -> ModelRequest | None:
+    """The request for the situation of one failure, with the `earlier` failures of that situation as further
+    evidence; None where nothing can be induced from it, or a window full of others tells more."""
+    if failure.y is not False or _unfit(failure, domain) is not None:
+        return None
+    alike = [
+        fact
+        for fact in earlier
+        if fact.y is False and _remedy_key(fact) == _remedy_key(failure) and _unfit(fact, domain) is None
+    ]
+    request = _remedy_request(_in_order([*alike, failure]), domain, window)
+    assert isinstance(request.situation, RemedySituation)
+    shown = {row.feedback_id for row in request.situation.cited}
+    return request if failure.feedback_id in shown else None
+
+
 def _remedy_requests(rows: Sequence[FeedbackFact], domain: Domain, window: int) -> list[ModelRequest]:
     groups: dict[tuple[str, str, str, tuple[str, ...]], list[FeedbackFact]] = {}
     for fact in rows:
         if fact.y is False:
-            key = (fact.kind or "", fact.target or "", fact.failure_type or "", decisive_missing(fact))
-            groups.setdefault(key, []).append(fact)
-    requests = []
-    for _, group in sorted(groups.items()):
-        if any(fact.remedy_due for fact in group):
-            situation = remedy_situation(group, cite(_window(group, window), domain), domain)
-            values = {"situation": situation, "domain": describe_domain(domain)}
-            requests.append(
-                ModelRequest(
-                    role="inducer_remedy",
-                    template=REMEDY_TEMPLATE,
-                    messages=_messages(REMEDY_TEMPLATE, values),
-                    situation=situation,
-                    response=RemedyResponse,
-                    max_tokens=MAX_TOKENS,
-                )
-            )
-    return requests
+            groups.setdefault(_remedy_key(fact), []).append(fact)
+    return [
+        _remedy_request(group, domain, window)
+        for _, group in sorted(groups.items())
+        if any(fact.remedy_due for fact in group)
+    ]
+
+
+def _remedy_key(fact: FeedbackFact) -> tuple[str, str, str, tuple[str, ...]]:
+    return (fact.kind or "", fact.target or "", fact.failure_type or "", decisive_missing(fact))
+
+
+def _remedy_request(group: Sequence[FeedbackFact], domain: Domain, window: int) -> ModelRequest:
+    situation = remedy_situation(group, cite(_window(group, window), domain), domain)
+    return ModelRequest(
+        role="inducer_remedy",
+        template=REMEDY_TEMPLATE,
+        messages=_messages(REMEDY_TEMPLATE, situation, domain),
+        situation=situation,
+        response=RemedyResponse,
+        max_tokens=MAX_TOKENS,
+    )
 
 
 def _skill_requests(found: Iterable[Segment], domain: Domain, window: int) -> list[ModelRequest]:
@@ -161,12 +183,11 @@ def _skill_requests(found: Iterable[Segment], domain: Domain, window: int) -> li
     requests = []
     for _, group in sorted(groups.items()):
         template, situation = _skill_situation(group, domain, window)
-        values = {"situation": situation, "domain": describe_domain(domain)}
         requests.append(
             ModelRequest(
                 role="inducer_skill",
                 template=template,
-                messages=_messages(template, values),
+                messages=_messages(template, situation, domain),
                 situation=situation,
                 response=SkillResponse,
                 max_tokens=MAX_TOKENS,
@@ -245,8 +266,10 @@ def _rank(fact: FeedbackFact) -> tuple[Any, ...]:
     return (not due, -known, fact.evidence.text is None, -fact.attempt, fact.episode_id)
 
 
-def _messages(template: str, values: Mapping[str, object]) -> tuple[Message, ...]:
+def _messages(
+    template: str, situation: RemedySituation | SkillSituation, domain: Domain
+) -> tuple[Message, ...]:
     return (
-        Message("system", render(f"{template}.system", **values)),
-        Message("user", render(f"{template}.user", **values)),
+        Message("system", render_system(template, domain)),
+        Message("user", render(f"{template}.user", situation=situation)),
     )

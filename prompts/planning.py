@@ -11,7 +11,7 @@ from pydantic import Field
 
 from prompts.language_model import Message, ModelRequest
 from prompts.plan_responses import LABEL_LENGTH, PlanResponse, RepairResponse
-from prompts.rendering import describe_domain, render, render_knowledge
+from prompts.rendering import render, render_knowledge, render_system
 from prompts.situations import StateValue
 from warehouse.domains import Domain
 from warehouse.entries import Entry
@@ -185,7 +185,7 @@ def _messages(
     template: str, situation: PlanSituation, blocks: Mapping[str, str], domain: Domain
 ) -> tuple[Message, ...]:
     return (
-        Message("system", render(f"{template}.system", domain=describe_domain(domain))),
+        Message("system", render_system(template, domain)),
         Message("user", render(f"{template}.user", situation=situation, blocks=blocks)),
     )
 

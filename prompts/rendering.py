@@ -61,6 +61,13 @@ def render(template: str, **values: Any) -> str:
     return _environment().get_template(f"{template}.j2").render(**values).strip()
 
 
+# One text per template and domain, in every one of thousands of requests.
+@lru_cache(maxsize=64)
+def render_system(template: str, domain: Domain) -> str:
+    """The system turn of a role: `templates/<template>.system.j2`, which is told of the domain alone."""
+    return render(f"{template}.system", domain=describe_domain(domain))
+
+
 def render_entry(entry: Entry) -> str:
     """One entry as a planner reads it: what it is for, when it applies, what to do, how to check it."""
     return _block(_Shown(entry))

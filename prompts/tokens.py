@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Protocol
 
-from tokenizers import Tokenizer, pre_tokenizers
+from tokenizers import Tokenizer, models, pre_tokenizers
 
 from prompts.rendering import SEPARATOR, render_entry
 from warehouse.entries import Entry
 
 PIECE_BYTES: Final = 6
+_UNKNOWN: Final = "?"
 
 
 class TokenCounter(Protocol):
@@ -59,7 +60,9 @@ class PieceCounter:
     """
 
     def __init__(self) -> None:
-        self._pieces = pre_tokenizers.Sequence(
+        # With a vocabulary of nothing each piece is one unknown token, and none is copied only to be counted.
+        self._tokenizer = Tokenizer(models.WordLevel({_UNKNOWN: 0}, unk_token=_UNKNOWN))
+        self._tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
             [
                 pre_tokenizers.ByteLevel(add_prefix_space=False),
                 pre_tokenizers.Digits(individual_digits=True),
@@ -69,7 +72,8 @@ class PieceCounter:
 
     def count(self, text: str) -> int:
         """Pieces in `text`."""
-        return len(self._pieces.pre_tokenize_str(text))
+        (encoded,) = self._tokenizer.encode_batch_fast([text], add_special_tokens=False)
+        return len(encoded)
 
 
 class EntryCost:

@@ -13,7 +13,7 @@ temporary remedy lives for the episode and is never stored; it is the same in ev
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from prompts.inducer import requests_for
+from prompts.inducer import remedy_request_for
 from prompts.language_model import ModelAnswer, ModelRequest
 from prompts.planning import PlanStep, RepairSituation, Standing, recent_feedback, repair_request
 from prompts.responses import candidate_from
@@ -55,15 +55,7 @@ class Adaptor:
         if not moment.facts:
             return None
         *earlier, last = sorted(moment.facts, key=lambda fact: fact.attempt)
-        if last.y is not False:
-            return None
-        for request in requests_for([*earlier, replace(last, remedy_due=True)], self._domain):
-            situation = request.situation
-            if isinstance(situation, RemedySituation) and last.feedback_id in {
-                row.feedback_id for row in situation.cited
-            }:
-                return request
-        return None
+        return remedy_request_for(replace(last, remedy_due=True), earlier, self._domain)
 
     def remedy(self, request: ModelRequest, answer: ModelAnswer, build: str) -> Entry | None:
         """The temporary remedy that an answer proposes; None where it proposes none that can be read.

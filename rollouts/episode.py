@@ -6,7 +6,7 @@ many episodes do so side by side, is none of its business (rollouts/rounds.py).
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import polars as pl
@@ -114,6 +114,30 @@ class Episode:
             answers=tuple(self._answers),
             tries=tries,
         )
+
+    def latest(self) -> EpisodeRecord:
+        """The episode as if its last attempt were its only one: what Monitor has not seen yet."""
+        return replace(
+            self.record(), attempts=tuple(self._attempts[-1:]), evidence=tuple(self._evidence[-1:])
+        )
+
+    def judged(self) -> list[tuple[object, ...]]:
+        """The attempts that Monitor has judged, as rows of its `EARLIER`."""
+        return [
+            (
+                self.episode_id,
+                fact.attempt,
+                each.subgoal.kind,
+                each.subgoal.target,
+                each.subgoal.condition,
+                each.run.success,
+                each.run.end_reason,
+                fact.y,
+                fact.stagnant,
+                fact.failure_type,
+            )
+            for each, fact in zip(self._attempts, self._facts, strict=False)
+        ]
 
     @property
     def _next_attempt(self) -> int:

@@ -19,7 +19,7 @@ from rollouts.agent import ComposedAgent, Parts
 from rollouts.attempt import AttemptRun, Opening
 from rollouts.backends import Addressed, Go, Lost, Open, Report, Reported, RolloutBackend
 from rollouts.episode import Course, Demand, Episode, Judged
-from rollouts.monitor import DEFAULTS, MonitorSettings, monitor
+from rollouts.monitor import DEFAULTS, EARLIER, MonitorSettings, monitor
 from rollouts.progress import followed
 from rollouts.protocols import EpisodeSpec
 from rollouts.recorder import Batch, Cast, Commit, EpisodeRecord, ShardPlan, trace_of
@@ -231,10 +231,11 @@ def _judge(episodes: Sequence[Episode], crew: Crew) -> list[FeedbackFact]:
     """Monitor's word on the last attempt of each episode, all of them in one call."""
     if not episodes:
         return []
-    trace = trace_of(episode.record() for episode in episodes)
-    feedback = monitor(trace, crew.domain, crew.monitor_settings)
-    last = feedback.filter(pl.col("attempt") == pl.col("attempt").max().over("episode_id"))
-    facts = facts_from(last, trace.attempts, trace.events, trace.episodes)
+    trace = trace_of(episode.latest() for episode in episodes)
+    judged = [row for episode in episodes for row in episode.judged()]
+    earlier = pl.DataFrame(judged, schema=EARLIER, orient="row")
+    feedback = monitor(trace, crew.domain, crew.monitor_settings, earlier)
+    facts = facts_from(feedback, trace.attempts, trace.events, trace.episodes)
     by_episode = {fact.episode_id: fact for fact in facts.values()}
     return [by_episode[episode.episode_id] for episode in episodes]
 

@@ -111,10 +111,15 @@ def episodes(draw: st.DrawFn) -> list[Trace]:
 
 def first_attempts(each: Trace, count: int) -> Trace:
     """The trace as it was when so many attempts were over."""
+    return attempts_between(each, 0, count)
+
+
+def attempts_between(each: Trace, first: int, end: int) -> Trace:
+    """The trace without the attempts before `first`, and without `end` and those after it."""
     return dataclasses.replace(
         each,
         **{
-            name: frame.filter(frame["attempt"] < count)
+            name: frame.filter((frame["attempt"] >= first) & (frame["attempt"] < end))
             for name, frame in each.frames().items()
             if "attempt" in frame.columns
         },

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from rollouts.monitor import monitor, monitor_shards, watch
+from rollouts.monitor import EARLIER, monitor, monitor_shards, watch
 from rollouts.trace import LazyTrace, Trace
 from tests.monitor_scenes import STANDING, Try, judge, judged, says, scene, stand, together, types, walk
-from tests.monitor_strategies import episodes, first_attempts
+from tests.monitor_strategies import attempts_between, episodes, first_attempts
 from warehouse.domains import Domain
 from warehouse.ids import derive_id
 from warehouse.records import Feedback, arrange
@@ -58,6 +58,20 @@ def test_the_episode_loop_says_what_the_asset_says(minecraft: Domain, traces: li
         for number in range(trace.attempts.height):
             so_far = monitor(first_attempts(trace, number + 1), minecraft).drop(LOOKS_AHEAD)
             same(so_far, whole.head(number + 1))
+
+
+@given(episodes(), st.data())
+@some
+def test_attempts_that_were_judged_before_need_not_be_there_again(
+    minecraft: Domain, traces: list[Trace], data: st.DataObject
+) -> None:
+    for trace in traces:
+        whole = monitor(trace, minecraft)
+        cut = data.draw(st.integers(0, trace.attempts.height))
+        told = trace.attempts.drop("source").join(whole, on=["episode_id", "attempt"])
+        earlier = told.head(cut).select(pl.col(name).cast(dtype) for name, dtype in EARLIER.items())
+        rest = attempts_between(trace, cut, trace.attempts.height)
+        same(monitor(rest, minecraft, earlier=earlier), whole.slice(cut))
 
 
 @given(episodes(), st.randoms(use_true_random=False))

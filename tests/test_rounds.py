@@ -56,9 +56,9 @@ def test_every_round_has_one_call_of_monitor_and_one_of_the_model(
 ) -> None:
     judged: list[int] = []
 
-    def counted(trace, domain, settings):  # type: ignore[no-untyped-def]
+    def counted(trace, domain, settings, earlier):  # type: ignore[no-untyped-def]
         judged.append(trace.episodes.height)
-        return monitor(trace, domain, settings)
+        return monitor(trace, domain, settings, earlier)
 
     monkeypatch.setattr(rounds, "monitor", counted)
     model = FakeModel()

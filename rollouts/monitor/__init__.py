@@ -6,5 +6,6 @@ observations only.
 
 from rollouts.monitor.feedback import monitor, monitor_shards
 from rollouts.monitor.settings import DEFAULTS, MonitorSettings
+from rollouts.monitor.windows import EARLIER
 
-__all__ = ["DEFAULTS", "MonitorSettings", "monitor", "monitor_shards"]
+__all__ = ["DEFAULTS", "EARLIER", "MonitorSettings", "monitor", "monitor_shards"]

@@ -3,10 +3,9 @@
 import polars as pl
 
 from rollouts.monitor.case import Case
-from rollouts.monitor.evidence import as_cause
+from rollouts.monitor.evidence import as_cause, no_causes
 from rollouts.monitor.room import room_at
 from rollouts.monitor.runs import KEY
-from rollouts.monitor.targets import accepted_items, seen_names
 from warehouse.domains import Domain
 
 
@@ -14,6 +13,8 @@ def broken_causes(case: Case) -> pl.DataFrame:
     """MISSING_TOOL, INVENTORY_FULL or TARGET_UNREACHABLE (a drop that was broken loose and not collected)
     for the blocks of the attempt's target. Other blocks were in the way, and need not have dropped."""
     broken = _broken(case)
+    if broken.is_empty():
+        return no_causes()
     return pl.concat([_wrong_tool(broken, case), _left_behind(broken, case)])
 
 
@@ -25,9 +26,11 @@ def _broken(case: Case) -> pl.DataFrame:
             (pl.col("kind").cast(pl.String) == "counter") & pl.col("name").str.starts_with("mine_block:")
         )
         .select(*KEY, "tick", "seq", block=pl.col("name").str.strip_prefix("mine_block:"))
-        .join(seen_names(case.attempts, case.domain), left_on=[*KEY, "block"], right_on=[*KEY, "name"])
+        .join(case.looks, left_on=[*KEY, "block"], right_on=[*KEY, "name"])
         .sort("tick", "seq")
     )
+    if counted.is_empty():
+        return counted
     held = case.watched.equipment.sort("tick", maintain_order=True)
     needed = _tools(counted["block"].unique(maintain_order=True).to_list(), case.domain)
     fits = needed.with_columns(fit=pl.lit(True))
@@ -54,7 +57,7 @@ def _tools(blocks: list[str], domain: Domain) -> pl.DataFrame:
 def _wrong_tool(broken: pl.DataFrame, case: Case) -> pl.DataFrame:
     """A block was broken with a tool that cannot harvest it, and nothing of the target came in after."""
     unfit = broken.filter(~pl.col("fit"))
-    last = _gains(case).group_by(KEY).agg(gained_at=pl.col("tick").max())
+    last = case.gains.group_by(KEY).agg(gained_at=pl.col("tick").max())
     return as_cause(
         unfit.join(last, on=KEY, how="left").filter((pl.col("gained_at") < pl.col("tick")).fill_null(True)),
         "MISSING_TOOL",
@@ -78,7 +81,7 @@ def _left_behind(broken: pl.DataFrame, case: Case) -> pl.DataFrame:
             | (pl.col("tick") <= pl.col("end_tick") - case.settings.drop_late)
         )
     )
-    gained = _gains(case).group_by(KEY).agg(gained=pl.col("delta").sum())
+    gained = case.gains.group_by(KEY).agg(gained=pl.col("delta").sum())
     last = (
         dropped.sort([*KEY, "tick", "seq"])
         .group_by(KEY, maintain_order=True)
@@ -105,13 +108,6 @@ def _left_behind(broken: pl.DataFrame, case: Case) -> pl.DataFrame:
     )
 
 
-def _gains(case: Case) -> pl.DataFrame:
-    """What came in of the target: the contract's changes."""
-    return case.inventory_changes.join(accepted_items(case.attempts, case.domain), on=[*KEY, "item"]).filter(
-        pl.col("delta") > 0
-    )
-
-
 def _usual_drops(case: Case) -> pl.DataFrame:
     """(KEY, block, item): what a block of the target always leaves, where that is what is wanted."""
     domain = case.domain
@@ -123,4 +119,4 @@ def _usual_drops(case: Case) -> pl.DataFrame:
         ],
         schema={"block": pl.String, "item": pl.String},
     )
-    return accepted_items(case.attempts, domain).join(usual, on="item").select(*KEY, "block", "item")
+    return case.accepted.join(usual, on="item").select(*KEY, "block", "item")

@@ -4,6 +4,7 @@
 order. A row holds only if something in this attempt met its condition; observations outrank words.
 """
 
+from collections.abc import Iterable
 from typing import Final
 
 import polars as pl
@@ -11,8 +12,9 @@ import polars as pl
 from rollouts.monitor import observed_causes, stopping, subgoal_causes
 from rollouts.monitor.broken_causes import broken_causes
 from rollouts.monitor.case import Case, Rule
+from rollouts.monitor.evidence import CAUSES, EVIDENCE
 from rollouts.monitor.runs import KEY
-from rollouts.monitor.said_causes import EVIDENCE, said_causes
+from rollouts.monitor.said_causes import said_causes
 from rollouts.monitor.settings import MonitorSettings
 from rollouts.monitor.tried_causes import tried_causes
 from rollouts.monitor.watch import Watched
@@ -20,7 +22,6 @@ from rollouts.trace import Trace
 from warehouse import vocabulary as v
 from warehouse.domains import Domain
 
-COLUMNS: Final = [*KEY, "type", *EVIDENCE]
 RULES: Final[tuple[Rule, ...]] = (
     said_causes,
     observed_causes.infrastructure,
@@ -51,9 +52,8 @@ def causes(
     """
     order = {name: rank for rank, name in enumerate(v.FAILURE_TYPES)}
     case = _case(trace, watched, attempts, domain, settings)
-    held = [rule(case).select(COLUMNS).cast(_SCHEMA) for rule in RULES]
-    found = pl.concat(held)
-    found = pl.concat([found, stopping.stopping(case, found).select(COLUMNS).cast(_SCHEMA)])
+    found = _of(rule(case) for rule in RULES)
+    found = _of([found, stopping.stopping(case, found)])
     decided = found.join(case.attempts.select(*KEY, "y"), on=KEY).filter(
         pl.col("y").is_not_null() | pl.col("type").is_in(list(UNDECIDED_TYPES))
     )
@@ -86,6 +86,12 @@ def causes(
     )
 
 
+def _of(parts: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """The causes of several rules, one after the other."""
+    some = [part.select(CAUSES.names()).cast(CAUSES) for part in parts if part.height]
+    return pl.concat([CAUSES.to_frame(), *some])
+
+
 def _case(
     trace: Trace, watched: Watched, attempts: pl.DataFrame, domain: Domain, settings: MonitorSettings
 ) -> Case:
@@ -105,18 +111,3 @@ def _case(
         domain=domain,
         settings=settings,
     )
-
-
-_SCHEMA: Final = pl.Schema(
-    {
-        "episode_id": pl.String(),
-        "attempt": pl.Int32(),
-        "type": pl.String(),
-        "tick": pl.Int32(),
-        "seq": pl.Int32(),
-        "name": pl.String(),
-        "count": pl.Int32(),
-        "items": pl.List(pl.Struct({"name": pl.String, "count": pl.Int32})),
-        "text": pl.String(),
-    }
-)

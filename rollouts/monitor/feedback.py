@@ -11,7 +11,7 @@ from rollouts.monitor.progress import progress
 from rollouts.monitor.runs import KEY
 from rollouts.monitor.settings import DEFAULTS, MonitorSettings
 from rollouts.monitor.watch import Watched, watch, watch_pieces
-from rollouts.monitor.windows import windows
+from rollouts.monitor.windows import EARLIER, windows
 from rollouts.trace import LazyTrace, Trace
 from warehouse.domains import Domain
 from warehouse.ids import ID_LENGTH
@@ -30,13 +30,21 @@ _VERDICT: Final = (
 )
 
 
-def monitor(trace: Trace, domain: Domain, settings: MonitorSettings = DEFAULTS) -> pl.DataFrame:
+def monitor(
+    trace: Trace,
+    domain: Domain,
+    settings: MonitorSettings = DEFAULTS,
+    earlier: pl.DataFrame | None = None,
+) -> pl.DataFrame:
     """One feedback row per attempt of `trace`, in the contract's columns and order.
 
-    Every attempt has a row, an attempt without ticks or changes included. Attempts of one episode have to be
-    in one trace; traces may be cut between episodes in any way, the rows are the same.
+    Every attempt has a row, an attempt without ticks or changes included. Traces may be cut between episodes
+    in any way, the rows are the same. Of an episode that is still played, the attempts that were judged
+    before may be left out of `trace` and given as `earlier`, a row of `EARLIER` each: the rows of those that
+    follow are the same as if all were there.
     """
-    return _judge(trace, watch(trace.ticks, domain, settings), domain, settings)
+    before = EARLIER.to_frame() if earlier is None else earlier
+    return _judge(trace, watch(trace.ticks, domain, settings), before, domain, settings)
 
 
 def monitor_shards(
@@ -47,18 +55,21 @@ def monitor_shards(
     Ticks are read a batch at a time and only the columns that are needed; what is held is one shard's other
     tables and a few batches. No episode may be in two shards. The rows come in the order of the shards.
     """
+    none = EARLIER.to_frame()
     rows = [
-        _judge(shard.without_ticks(), watch_pieces(shard.ticks, domain, settings), domain, settings)
+        _judge(shard.without_ticks(), watch_pieces(shard.ticks, domain, settings), none, domain, settings)
         for shard in shards
     ]
     return pl.concat([empty("feedback"), *rows], rechunk=True)
 
 
-def _judge(trace: Trace, watched: Watched, domain: Domain, settings: MonitorSettings) -> pl.DataFrame:
+def _judge(
+    trace: Trace, watched: Watched, earlier: pl.DataFrame, domain: Domain, settings: MonitorSettings
+) -> pl.DataFrame:
     torn = watched.motion.filter(pl.struct(KEY).is_duplicated())
     if torn.height:
         raise ValueError(f"the ticks of attempt {torn.select(KEY).row(0)} lie between those of others")
-    measured = progress(trace, watched.motion, domain, settings)
+    measured = progress(trace, watched.motion, earlier, domain, settings)
     judged = (
         measured.join(
             causes(trace, watched, measured, domain, settings), on=KEY, how="left", maintain_order="left"
@@ -70,7 +81,7 @@ def _judge(trace: Trace, watched: Watched, domain: Domain, settings: MonitorSett
             for name in _VERDICT
         )
     )
-    rows = windows(judged, settings)
+    rows = windows(judged, earlier, settings)
     sees_items = pl.col("observes").list.contains("inventory")
     return arrange(
         "feedback",

@@ -3,9 +3,8 @@
 import polars as pl
 
 from rollouts.monitor.case import Case
-from rollouts.monitor.evidence import as_cause
+from rollouts.monitor.evidence import as_cause, no_causes
 from rollouts.monitor.runs import KEY
-from rollouts.monitor.targets import accepted_items, seen_names
 
 
 def infrastructure(case: Case) -> pl.DataFrame:
@@ -109,11 +108,12 @@ def _still_screens(case: Case) -> pl.DataFrame:
 def target_not_found(case: Case) -> pl.DataFrame:
     """A source that can see never saw the target, while the agent covered ground."""
     searching = _seekers(case).filter(pl.col("extent") >= case.settings.searched)
+    if searching.is_empty():
+        return no_causes()
     seen = case.sightings.filter("visible").select(*KEY, "name").unique()
-    found = seen_names(case.attempts, case.domain).join(seen, on=[*KEY, "name"]).select(KEY).unique()
-    touched = _touched(case)
+    found = case.looks.join(seen, on=[*KEY, "name"]).select(KEY).unique()
     return as_cause(
-        searching.join(found, on=KEY, how="anti").join(touched, on=KEY, how="anti"),
+        searching.join(found, on=KEY, how="anti").join(case.touched, on=KEY, how="anti"),
         "TARGET_NOT_FOUND",
         tick=pl.col("last_tick"),
         name=pl.col("target"),
@@ -125,8 +125,10 @@ def target_unreachable(case: Case) -> pl.DataFrame:
     """The target was in view, known to be out of reach, the agent moved and never got to it: it never came
     within reach, or it pressed on before it to the end and never laid hands on it (distance alone is no reach
     where something stands between)."""
-    names = seen_names(case.attempts, case.domain)
-    looks = case.sightings.filter("visible").join(names, on=[*KEY, "name"])
+    moving = _seekers(case).filter(pl.col("extent") >= case.settings.hardly_moved).select(KEY)
+    if moving.is_empty():
+        return no_causes()
+    looks = case.sightings.filter("visible").join(case.looks, on=[*KEY, "name"])
     kind = pl.col("kind").cast(pl.String)
     hands_on = (
         pl.when(kind.is_in(["mine", "combat"]))
@@ -142,10 +144,8 @@ def target_unreachable(case: Case) -> pl.DataFrame:
         .sort([*KEY, "tick"], maintain_order=True)
         .unique(KEY, keep="first", maintain_order=True)
     )
-    moving = _seekers(case).filter(pl.col("extent") >= case.settings.hardly_moved).select(KEY)
-    touched = _touched(case)
     return as_cause(
-        far.join(moving, on=KEY).join(reached, on=KEY, how="anti").join(touched, on=KEY, how="anti"),
+        far.join(moving, on=KEY).join(reached, on=KEY, how="anti").join(case.touched, on=KEY, how="anti"),
         "TARGET_UNREACHABLE",
         tick=pl.col("tick"),
         name=pl.col("name"),
@@ -263,20 +263,3 @@ def _seekers(case: Case) -> pl.DataFrame:
     return pl.concat([to_go, to_use]).filter(
         pl.col("target").is_not_null() & pl.col("observes").list.contains("sightings")
     )
-
-
-def _touched(case: Case) -> pl.DataFrame:
-    """(episode_id, attempt) of attempts that got something of their target, or acted on it with success."""
-    gains = case.inventory_changes.filter(pl.col("delta") > 0).join(
-        accepted_items(case.attempts, case.domain), on=[*KEY, "item"]
-    )
-    names = seen_names(case.attempts, case.domain)
-    done = (
-        case.events.filter(
-            (pl.col("signal").cast(pl.String) == "done")
-            | pl.col("name").str.contains("^(?:mine_block|kill_entity):")
-        )
-        .with_columns(name=pl.col("name").str.split(":").list.last())
-        .join(names, on=[*KEY, "name"])
-    )
-    return pl.concat([gains.select(KEY), done.select(KEY)]).unique()

@@ -22,9 +22,12 @@ def saturating(amount: pl.Expr, half: float) -> pl.Expr:
     return amount / (half + amount)
 
 
-def progress(trace: Trace, motion: pl.DataFrame, domain: Domain, settings: MonitorSettings) -> pl.DataFrame:
+def progress(
+    trace: Trace, motion: pl.DataFrame, earlier: pl.DataFrame, domain: Domain, settings: MonitorSettings
+) -> pl.DataFrame:
     """One row per attempt, in order: the parts of p, p, p over the last 20 s, the loop score and l, beside
-    the columns of `motion`. Requires attempts in their stored order; of `trace`, the ticks are not read."""
+    the columns of `motion`. Requires attempts in their stored order; of `trace`, the ticks are not read.
+    `earlier` are the attempts (`EARLIER`) that went before those of `trace`."""
     attempts = trace.attempts.join(
         trace.episodes.select("episode_id", "observes"), on="episode_id", how="left", maintain_order="left"
     )
@@ -33,7 +36,7 @@ def progress(trace: Trace, motion: pl.DataFrame, domain: Domain, settings: Monit
         .join(_inventory_change(trace, settings), on=KEY, how="left", maintain_order="left")
         .join(_recent_goal(trace, domain, settings), on=KEY, how="left", maintain_order="left")
         .join(goal_progress(trace.attempts, domain), on=KEY, how="left", maintain_order="left")
-        .with_columns(_repeats(settings))
+        .join(_repeats(trace, earlier, settings), on=KEY, how="left", maintain_order="left")
     )
     known = pl.col("y").is_not_null()
     sees_items = pl.col("observes").list.contains("inventory")
@@ -127,9 +130,11 @@ def _recent_goal(trace: Trace, domain: Domain, settings: MonitorSettings) -> pl.
     )
 
 
-def _repeats(settings: MonitorSettings) -> pl.Expr:
-    """`repeat_loop`: the same subgoal issued again and again without success, 0 for the first time, 1 when it
-    fills the window of 8. Tries that the environment ended do not count."""
+def _repeats(trace: Trace, earlier: pl.DataFrame, settings: MonitorSettings) -> pl.DataFrame:
+    """Per attempt, those of `earlier` included, `repeat_loop`: the same subgoal issued again and again
+    without success, 0 for the first time, 1 when it fills the window of 8. Tries that the environment ended
+    do not count."""
+    told = [*KEY, "kind", "target", "condition", "success", "end_reason"]
     subgoal = pl.struct("kind", "target", "condition")
     run = pl.any_horizontal(
         subgoal.ne_missing(subgoal.shift(1)),
@@ -137,6 +142,10 @@ def _repeats(settings: MonitorSettings) -> pl.Expr:
         pl.col("success").shift(1).fill_null(False),
     ).cum_sum()
     tried = (pl.col("end_reason") != "infrastructure").cast(pl.Int32)
-    earlier = tried.cum_sum().over(run) - tried
+    before = tried.cum_sum().over(run) - tried
     span = settings.deadlock_window - 1
-    return pl.when(pl.col("success")).then(0.0).otherwise(earlier.clip(0, span) / span).alias("repeat_loop")
+    return (
+        pl.concat([earlier.select(told), trace.attempts.select(told)])
+        .sort(KEY)
+        .select(*KEY, repeat_loop=pl.when("success").then(0.0).otherwise(before.clip(0, span) / span))
+    )

@@ -7,11 +7,9 @@ import polars as pl
 
 from rollouts.monitor.case import Case
 from rollouts.monitor.contradictions import contradicted, held_at
+from rollouts.monitor.evidence import EVIDENCE, no_causes
 from rollouts.monitor.runs import KEY
-from rollouts.monitor.targets import seen_names
 from warehouse.domains import Domain
-
-EVIDENCE: Final = ["tick", "seq", "name", "count", "items", "text"]
 
 # Signals whose mere occurrence in a failed attempt is the condition.
 DIRECT: Final = {
@@ -31,6 +29,8 @@ DIRECT: Final = {
 def said_causes(case: Case) -> pl.DataFrame:
     """Every cause that an event names, with that event as its evidence."""
     events = case.events.filter(pl.col("signal").is_not_null()).with_columns(pl.col("signal").cast(pl.String))
+    if events.is_empty():
+        return no_causes()
     direct = (
         events.filter(pl.col("signal").is_in(list(DIRECT)))
         .join(contradicted(case), on=[*KEY, "seq"], how="anti")
@@ -145,7 +145,7 @@ def _absent(events: pl.DataFrame, case: Case) -> pl.DataFrame:
     """A search that found nothing, unless what was searched for came into view in the same attempt."""
     absent = events.filter(pl.col("signal") == "target_absent")
     sighted = case.sightings.filter("visible").select(*KEY, "name").unique()
-    target_seen = seen_names(case.attempts, case.domain).join(sighted, on=[*KEY, "name"]).select(KEY).unique()
+    target_seen = case.looks.join(sighted, on=[*KEY, "name"]).select(KEY).unique()
     unnamed = absent.filter(pl.col("name").is_null()).join(target_seen, on=KEY, how="anti")
     named = absent.filter(pl.col("name").is_not_null()).join(sighted, on=[*KEY, "name"], how="anti")
     return pl.concat([unnamed, named]).with_columns(type=pl.lit("TARGET_NOT_FOUND"))

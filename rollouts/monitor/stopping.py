@@ -4,8 +4,8 @@ import polars as pl
 
 from rollouts.monitor.case import Case
 from rollouts.monitor.contradictions import contradicted
+from rollouts.monitor.evidence import EVIDENCE, no_causes
 from rollouts.monitor.runs import KEY
-from rollouts.monitor.said_causes import EVIDENCE
 
 _FAILED_ACTIONS = ("no_room", "action_timeout")
 
@@ -16,6 +16,8 @@ def stopping(case: Case, found: pl.DataFrame) -> pl.DataFrame:
         found.select(KEY).unique(), on=KEY, how="anti"
     )
     events = case.events.with_columns(pl.col("signal").cast(pl.String))
+    if failed.is_empty() or events["signal"].null_count() == events.height:
+        return no_causes()
     broke = events.filter(pl.col("signal").is_in(list(_FAILED_ACTIONS))).select(KEY).unique()
     whole = failed.join(broke, on=KEY, how="anti")
     unfinished = _unfinished(events, whole)

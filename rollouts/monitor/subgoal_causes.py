@@ -6,7 +6,7 @@ from functools import lru_cache
 import polars as pl
 
 from rollouts.monitor.case import Case
-from rollouts.monitor.evidence import as_cause
+from rollouts.monitor.evidence import as_cause, no_causes
 from rollouts.monitor.runs import KEY
 from rollouts.monitor.targets import seen_names
 from warehouse.domains import Domain
@@ -56,6 +56,8 @@ def not_carried(case: Case) -> pl.DataFrame:
         & pl.col("used").fill_null(False)
         & pl.col("state_before").struct.field("inventory").is_not_null()
     )
+    if uses.is_empty():
+        return no_causes()
     before = (
         uses.select(*KEY, "target", held=pl.col("state_before").struct.field("inventory"))
         .explode("held")
@@ -95,6 +97,8 @@ def unpaid(case: Case) -> pl.DataFrame:
         & pl.col("used").fill_null(False)
         & pl.col("state_before").struct.field("inventory").is_not_null()
     ).join(met, on=[*KEY, "target"], how="semi")
+    if asked.is_empty():
+        return no_causes()
     held = (
         asked.select(*KEY, held=pl.col("state_before").struct.field("inventory"))
         .explode("held")

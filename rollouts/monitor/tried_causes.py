@@ -11,10 +11,9 @@ import polars as pl
 
 from rollouts.monitor.case import Case
 from rollouts.monitor.contradictions import held_at
-from rollouts.monitor.evidence import as_cause
+from rollouts.monitor.evidence import as_cause, no_causes
 from rollouts.monitor.room import room_at
 from rollouts.monitor.runs import KEY
-from rollouts.monitor.targets import accepted_items
 from warehouse.domains import Domain
 
 _TRY: Final = [*KEY, "seq"]
@@ -70,6 +69,8 @@ def _in_vain(case: Case) -> pl.DataFrame:
 def _crafts(tries: pl.DataFrame, case: Case) -> pl.DataFrame:
     """Each try by the way that was least short of anything, the first of these. Of a target with several
     members it was the one that had come in this attempt before, where one had."""
+    if tries.is_empty():
+        return no_causes()
     parts = _recipes(tries, case.domain)
     before = _made_before(tries, case)
     needed = tries.join(before, on=_TRY, how="left").join(parts, on="target")
@@ -184,11 +185,7 @@ def _recipes(tries: pl.DataFrame, domain: Domain) -> pl.DataFrame:
 
 def _made_before(tries: pl.DataFrame, case: Case) -> pl.DataFrame:
     """(KEY, seq, made): the last thing of the target's that had come in before the try; no row for none."""
-    gains = (
-        case.inventory_changes.filter(pl.col("delta") > 0)
-        .join(accepted_items(case.attempts, case.domain), on=[*KEY, "item"])
-        .select(*KEY, made="item", made_at="tick", made_seq="seq")
-    )
+    gains = case.gains.select(*KEY, made="item", made_at="tick", made_seq="seq")
     return (
         tries.join(gains, on=KEY)
         .filter(pl.col("made_at") < pl.col("tick"))
@@ -223,9 +220,11 @@ def _smeltings(tries: pl.DataFrame, case: Case) -> pl.DataFrame:
     """The same key puts in and takes out. While more was put in than came out, a try in vain is a piece that
     is waited for: then the fuel that was given did not suffice for it, or it had no room, or it is not done
     yet. Else it is a piece that could not be put in."""
+    if tries.is_empty():
+        return no_causes()
     station = case.domain.smelting_station
     tries = _with_station(_with_contents(tries, case), station, case)
-    products = accepted_items(case.attempts, case.domain).sort([*KEY, "item"]).unique(KEY, keep="first")
+    products = case.accepted.sort([*KEY, "item"]).unique(KEY, keep="first")
     tries = room_at(tries.join(products, on=KEY), case)
     waits = pl.col("inside") > 0
     is_full = waits & (pl.col("room") < 1).fill_null(False)
@@ -307,9 +306,8 @@ def _with_contents(tries: pl.DataFrame, case: Case) -> pl.DataFrame:
 
     loaded = spent(given).group_by(_TRY).agg(loaded=-pl.col("delta").sum())
     burnt = spent(burning).group_by(_TRY).agg(fuel_worth=-(pl.col("delta") * pl.col("worth")).sum())
-    products = accepted_items(case.attempts, domain)
     gained = (
-        tries.join(products.rename({"item": "name"}), on=KEY)
+        tries.join(case.accepted.rename({"item": "name"}), on=KEY)
         .join(changes, on=[*KEY, "name"])
         .filter((pl.col("changed_at") < pl.col("tick")) & (pl.col("delta") > 0))
         .group_by(_TRY)
