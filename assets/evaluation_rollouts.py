@@ -8,16 +8,23 @@ import polars as pl
 from assets import metadata
 from assets.exercise_config import ExerciseConfig, LearningModel
 from assets.knowledge_snapshot import knowledge_snapshot
-from assets.partitions import all_groups_of_the_build, builds_and_groups, groups_by_build, in_one_run, key_of
+from assets.partitions import (
+    all_groups_of_the_build,
+    builds_and_played_groups,
+    groups_by_build,
+    in_one_run,
+    key_of,
+)
 from assets.resources import DataHome
-from rollouts.evaluation import Evaluated, evaluate, shared_worlds
+from rollouts.agent import agent_row
+from rollouts.evaluation import Evaluated, Frozen, evaluate, shared_worlds
 from rollouts.exercise import caveat, hands
 from rollouts.lineage import published
 from rollouts.rates import paired
 
 
 @dg.asset(
-    partitions_def=builds_and_groups,
+    partitions_def=builds_and_played_groups,
     backfill_policy=in_one_run,
     deps=[dg.AssetDep(knowledge_snapshot, partition_mapping=all_groups_of_the_build)],
     group_name="evaluation",
@@ -31,20 +38,28 @@ from rollouts.rates import paired
 def evaluation_rollouts(
     context: dg.AssetExecutionContext, config: ExerciseConfig, home: DataHome, model: LearningModel
 ) -> dg.MaterializeResult[Any]:
-    for build, groups in groups_by_build(context).items():
-        with model.mind(home, build) as mind:
-            exercises = config.exercises(home.domain, groups, mind)
-            row = next(iter(exercises.values())).row
-            snapshot = published(home.root, build, "to be evaluated", row.curation)
-            with hands(home.domain, row, config.workers) as backend:
-                evaluated = evaluate(home.root, build, snapshot, exercises, backend)
-        for group, arms in evaluated.items():
+    wanted = groups_by_build(context)
+    row = agent_row(config.agent)
+    # The answers of a real model are counted with the last of the builds that are evaluated together.
+    with model.mind(home, max(wanted)) as mind:
+        asked = [
+            Frozen(
+                build,
+                published(home.root, build, "to be evaluated", row.curation),
+                config.of_build(build).exercises(home.domain, groups, mind),
+            )
+            for build, groups in wanted.items()
+        ]
+        with hands(home.domain, row, config.workers) as backend:
+            evaluated = evaluate(home.root, asked, backend)
+    for build, snapshot, exercises in asked:
+        for group, exercise in exercises.items():
             context.add_asset_metadata(
                 {
                     "snapshot": snapshot.snapshot_id,
                     "entries": len(snapshot.entries),
-                    **_shown(arms),
-                    "configuration": exercises[group].config_hash,
+                    **_shown(evaluated[build, group]),
+                    "configuration": exercise.config_hash,
                 },
                 partition_key=key_of(build, group),
             )

@@ -42,6 +42,10 @@ class ExerciseConfig(dg.Config):
     frozen_worlds: int | None = Field(
         default=None, gt=0, description="evaluate the snapshot in only so many of the worlds; none: in all"
     )
+    in_full: list[str] = Field(
+        default_factory=list,
+        description="builds that are evaluated in all worlds, whatever frozen_worlds says",
+    )
     agent: str = Field(default=FULL, description="a row of rollouts/agents.toml")
     workers: int = Field(default=2, ge=0, description="processes that step worlds; 0: this one does")
     horizon_cap: int | None = Field(
@@ -54,6 +58,10 @@ class ExerciseConfig(dg.Config):
         le=1,
         description="share of the stand-in's facts that are wrong, for studies; none: as standin.toml says",
     )
+
+    def of_build(self, build: str) -> "ExerciseConfig":
+        """What is chosen for one of the builds that are evaluated together."""
+        return self.model_copy(update={"frozen_worlds": None}) if build in self.in_full else self
 
     def exercises(
         self, domain: Domain, groups: Sequence[str], mind: Mind | None = None

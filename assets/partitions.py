@@ -7,9 +7,13 @@ import dagster as dg
 IMPORTED = "imported"
 GROUPS = ("wooden", "stone", "iron", "gold", "redstone", "diamond", "armor", IMPORTED)
 
+PLAYED = tuple(group for group in GROUPS if group != IMPORTED)
+
 builds = dg.DynamicPartitionsDefinition(name="build")
 groups = dg.StaticPartitionsDefinition(list(GROUPS))
 builds_and_groups = dg.MultiPartitionsDefinition({"build": builds, "group": groups})
+played_groups = dg.StaticPartitionsDefinition(list(PLAYED))
+builds_and_played_groups = dg.MultiPartitionsDefinition({"build": builds, "group": played_groups})
 
 # Said of every asset that has a backfill policy, to everybody who calls the command.
 warnings.filterwarnings("ignore", message="Parameter `backfill_policy`", category=dg.BetaWarning)

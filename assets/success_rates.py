@@ -9,7 +9,7 @@ from pydantic import Field
 from assets import metadata
 from assets.evaluation_rollouts import evaluation_rollouts
 from assets.exercise_config import LearningModel
-from assets.partitions import builds_and_groups, groups_by_build, in_one_run, key_of
+from assets.partitions import builds_and_played_groups, groups_by_build, in_one_run, key_of
 from assets.resources import DataHome
 from rollouts.evaluation import FROZEN, evaluation_home, stored
 from rollouts.exercise import caveat
@@ -30,7 +30,7 @@ class RatesConfig(dg.Config):
 
 
 @dg.asset(
-    partitions_def=builds_and_groups,
+    partitions_def=builds_and_played_groups,
     backfill_policy=in_one_run,
     deps=[evaluation_rollouts],
     group_name="evaluation",

@@ -12,7 +12,7 @@ import dagster as dg
 from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
 from dagster_shared.error import SerializableErrorInfo
 
-from assets.partitions import GROUPS, IMPORTED, builds, key_of
+from assets.partitions import GROUPS, IMPORTED, PLAYED, builds, key_of
 from pipeline.definitions import definitions
 from pipeline.failures import is_expected
 from pipeline.jobs import OF_ROLLOUTS
@@ -57,7 +57,7 @@ def train_build(
     settings: Settings, build: str, groups: Sequence[str], config: Mapping[str, Any]
 ) -> list[dg.ExecuteInProcessResult]:
     """Plays task groups with the snapshot of the build before and judges them; `config` is ExerciseConfig."""
-    return _play(settings, "train_build", "training_rollouts", build, groups, config)
+    return _play(settings, "train_build", "training_rollouts", [build], groups, config)
 
 
 def learn_from_rollouts(
@@ -74,7 +74,22 @@ def evaluate_snapshot(
     settings: Settings, build: str, groups: Sequence[str], config: Mapping[str, Any]
 ) -> list[dg.ExecuteInProcessResult]:
     """A build's snapshot against the empty store in task groups; `config` is ExerciseConfig."""
-    return _play(settings, "evaluate_snapshot", "evaluation_rollouts", build, groups, config)
+    return _play(settings, "evaluate_snapshot", "evaluation_rollouts", [build], groups, config)
+
+
+def evaluate_snapshots(
+    settings: Settings, of: Sequence[str], groups: Sequence[str], config: Mapping[str, Any]
+) -> list[dg.ExecuteInProcessResult]:
+    """`evaluate_snapshot` of several builds; side by side where Dagster can name them as a range."""
+    with dg.DagsterInstance.from_config(str(prepare(settings))) as instance:
+        known = list(instance.get_dynamic_partitions(str(builds.name)))
+    neighbours = ",".join(of) in ",".join(known) and set(of) <= set(known)
+    together = [list(of)] if neighbours and set(groups) == set(PLAYED) else [[build] for build in of]
+    return [
+        result
+        for some in together
+        for result in _play(settings, "evaluate_snapshot", "evaluation_rollouts", some, groups, config)
+    ]
 
 
 def publish_analysis(settings: Settings) -> dg.ExecuteInProcessResult:
@@ -83,9 +98,15 @@ def publish_analysis(settings: Settings) -> dg.ExecuteInProcessResult:
 
 
 def _play(
-    settings: Settings, job: str, asset: str, build: str, groups: Sequence[str], config: Mapping[str, Any]
+    settings: Settings,
+    job: str,
+    asset: str,
+    of: Sequence[str],
+    groups: Sequence[str],
+    config: Mapping[str, Any],
 ) -> list[dg.ExecuteInProcessResult]:
-    """One run for each stretch of neighbouring groups: Dagster knows ranges of partitions, and no sets."""
+    """One run for each stretch of neighbouring groups: Dagster knows ranges of partitions, and no sets.
+    Several builds have to be neighbours, and their groups all that are played."""
     places = sorted({GROUPS.index(group) for group in groups})
     stretches = [
         [GROUPS[place] for _, place in stretch]
@@ -98,11 +119,11 @@ def _play(
         _launch(
             settings,
             job,
-            build,
+            of,
             ops=ops,
             tags={
-                ASSET_PARTITION_RANGE_START_TAG: str(key_of(build, stretch[0])),
-                ASSET_PARTITION_RANGE_END_TAG: str(key_of(build, stretch[-1])),
+                ASSET_PARTITION_RANGE_START_TAG: str(key_of(of[0], stretch[0])),
+                ASSET_PARTITION_RANGE_END_TAG: str(key_of(of[-1], stretch[-1])),
             },
         )
         for stretch in stretches
@@ -117,7 +138,7 @@ def write_report(settings: Settings, config: Mapping[str, Any]) -> dg.ExecuteInP
 def _launch(
     settings: Settings,
     job: str,
-    build: str | None = None,
+    build: str | Sequence[str] | None = None,
     partition_key: str | None = None,
     ops: Mapping[str, Any] | None = None,
     tags: Mapping[str, str] | None = None,
@@ -127,7 +148,7 @@ def _launch(
     logging.getLogger("dagster").setLevel(logging.CRITICAL)
     with dg.DagsterInstance.from_config(str(prepare(settings))) as instance:
         if build is not None:
-            instance.add_dynamic_partitions(str(builds.name), [build])
+            instance.add_dynamic_partitions(str(builds.name), [build] if isinstance(build, str) else build)
         result = (
             definitions(settings)
             .resolve_job_def(job)

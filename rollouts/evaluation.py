@@ -7,7 +7,7 @@ so that no fold, no Inducer and no confidence ever sees it:
     evaluation/traces/empty-store/<group>      source "empty": without any knowledge, shared by all builds
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -50,29 +50,44 @@ def evaluation_home(home: Path) -> Path:
     return home / "evaluation"
 
 
-def evaluate(
-    home: Path, build: str, snapshot: Snapshot, exercises: Mapping[str, Exercise], backend: RolloutBackend
-) -> dict[str, Evaluated]:
-    """Plays what is missing of both arms, all groups (group -> what is played there) side by side, and gives
-    their episodes by group. Nothing outside of `evaluation/` is written.
+class Frozen(NamedTuple):
+    """A build's snapshot, and what it is evaluated in: group -> what is played there."""
 
-    Both arms are played in one go as well, so that the backend's processes have work until the last episodes.
+    build: str
+    snapshot: Snapshot
+    exercises: Mapping[str, Exercise]
+
+
+def evaluate(
+    home: Path, asked: Sequence[Frozen], backend: RolloutBackend
+) -> dict[tuple[str, str], Evaluated]:
+    """Plays what is missing of every snapshot's arm and of the empty store's, and gives the episodes of both
+    by (build, group). Nothing outside of `evaluation/` is written.
+
+    All of it is played in one go, so that the backend's processes have work until the last episodes.
     `ValueError` unless all exercises are of one agent and one configuration.
     """
-    if len({exercise.config_hash for exercise in exercises.values()}) != 1:
-        raise ValueError("groups that are evaluated in one go have to be of one agent and one configuration")
-    specs = {
-        (group, source): exercise.evaluation(filed, snapshot_id)
-        for group, exercise in exercises.items()
-        for filed, source, snapshot_id in ((NOBODY, EMPTY, None), (build, FROZEN, snapshot.snapshot_id))
+    exercises = [exercise for each in asked for exercise in each.exercises.values()]
+    if len({exercise.config_hash for exercise in exercises}) != 1:
+        raise ValueError("what is evaluated in one go has to be of one agent and one configuration")
+    empty = {
+        group: exercise.evaluation(NOBODY, None)
+        for each in asked
+        for group, exercise in each.exercises.items()
     }
-    batches = [Batch(evaluation_home(home), source, each) for (_, source), each in specs.items()]
-    crew = _crew_of_both_arms(next(iter(exercises.values())), snapshot)
-    roll_out(batches, backend, crew, f"evaluation, both arms: {', '.join(exercises)}")
+    frozen = {
+        (each.build, group): exercise.evaluation(each.build, each.snapshot.snapshot_id)
+        for each in asked
+        for group, exercise in each.exercises.items()
+    }
+    batches = [Batch(evaluation_home(home), EMPTY, specs) for specs in empty.values()]
+    batches += [Batch(evaluation_home(home), FROZEN, specs) for specs in frozen.values()]
+    what = f"evaluation, all arms: {', '.join(empty)}"
+    roll_out(batches, backend, _crew_of_all_arms(exercises[0], asked), what)
     found = {}
-    for group in exercises:
-        frozen, empty = stored(home, build, group)
-        found[group] = Evaluated(_own(frozen, specs[group, FROZEN]), _own(empty, specs[group, EMPTY]))
+    for (build, group), specs in frozen.items():
+        arms = stored(home, build, group)
+        found[build, group] = Evaluated(_own(arms.frozen, specs), _own(arms.empty, empty[group]))
     return found
 
 
@@ -82,14 +97,15 @@ def stored(home: Path, build: str, group: str) -> Evaluated:
     return Evaluated(episodes_of(own, build, group, FROZEN), episodes_of(own, NOBODY, group, EMPTY))
 
 
-def _crew_of_both_arms(exercise: Exercise, snapshot: Snapshot) -> Crew:
+def _crew_of_all_arms(exercise: Exercise, asked: Sequence[Frozen]) -> Crew:
     """Agents that know what their episode's snapshot holds, and nothing where it names none."""
-    cold, knowing = exercise.crew(()), exercise.crew(snapshot.entries)
+    cold = exercise.crew(())
+    knowing = {each.snapshot.snapshot_id: exercise.crew(each.snapshot.entries) for each in asked}
 
     def begin(spec: EpisodeSpec) -> Episode:
-        return (cold if spec.snapshot_id is None else knowing).begin(spec)
+        return (cold if spec.snapshot_id is None else knowing[spec.snapshot_id]).begin(spec)
 
-    return replace(knowing, begin=begin)
+    return replace(cold, begin=begin)
 
 
 def _own(episodes: pl.DataFrame, specs: list[EpisodeSpec]) -> pl.DataFrame:

@@ -87,6 +87,8 @@ def roll_out(
         for shard in batch.missing():
             owner[shard.name] = batch
             missing.append(shard)
+    # Who plays longest begins first, or the last to play would play alone.
+    missing.sort(key=lambda shard: -max(spec.horizon for spec in shard.specs))
     commits: dict[str, Commit] = {}
     waiting: dict[str, list[EpisodeRecord]] = {}
     total = sum(len(shard.specs) for shard in missing)

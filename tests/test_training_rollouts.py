@@ -28,6 +28,7 @@ from rollouts.evaluation import (
     EMPTY,
     FROZEN,
     NOBODY,
+    Frozen,
     comparison,
     evaluate,
     evaluation_home,
@@ -268,10 +269,10 @@ def test_an_evaluation_episode_among_the_evidence_is_noticed(trained: Path, tmp_
     assert not evaluation_is_no_evidence(home=DataHome(path=str(tmp_path))).passed
 
 
-def test_groups_are_evaluated_in_one_go_as_they_are_one_by_one(
+def test_builds_and_groups_are_evaluated_in_one_go_as_they_are_one_by_one(
     trained: Path, minecraft: Domain, tmp_path: Path
 ) -> None:
-    snapshot = published(trained, "0001", "here")
+    snapshots = {build: published(trained, build, "here") for build in ("0001", "0002")}
     other = SUITE.tasks[0].model_copy(update={"id": "other", "group": "stone"})
     suite = SUITE.model_copy(update={"tasks": (*SUITE.tasks, other)})
     full = agent_row("full")
@@ -280,15 +281,19 @@ def test_groups_are_evaluated_in_one_go_as_they_are_one_by_one(
         for group, tasks in ((GROUP, ["table"]), ("stone", []))
     }
     with hands(minecraft, full, 0) as backend:
-        found = evaluate(tmp_path / "all", "0001", snapshot, played, backend)
-        for group, own in played.items():
-            alone = evaluate(tmp_path / "each", "0001", snapshot, {group: own}, backend)[group]
-            assert alone.frozen.equals(found[group].frozen)
-            assert alone.empty.equals(found[group].empty)
+        asked = [Frozen(build, snapshot, played) for build, snapshot in snapshots.items()]
+        found = evaluate(tmp_path / "all", asked, backend)
+        for (build, group), arms in found.items():
+            own = Frozen(build, snapshots[build], {group: played[group]})
+            alone = evaluate(tmp_path / "each", [own], backend)[build, group]
+            assert alone.frozen.equals(arms.frozen)
+            assert alone.empty.equals(arms.empty)
+            assert set(arms.frozen["snapshot_id"]) == {snapshots[build].snapshot_id}
         mixed = played | {GROUP: replace(played[GROUP], horizon_cap=50)}
         with pytest.raises(ValueError, match="one configuration"):
-            evaluate(tmp_path / "all", "0001", snapshot, mixed, backend)
-    assert found["stone"].frozen["task_id"].to_list() == ["other"]
+            evaluate(tmp_path / "all", [Frozen("0001", snapshots["0001"], mixed)], backend)
+    assert len(found) == 4
+    assert found["0001", "stone"].frozen["task_id"].to_list() == ["other"]
 
 
 def test_a_build_whose_forerunner_published_anew_is_stale(trained: Path, tmp_path: Path) -> None:

@@ -33,8 +33,7 @@ def loop(builds: int, groups: Sequence[str], worlds: int, options: dict[str, Any
         if not config["tasks"] or any(suite.task(each).group == group for each in config["tasks"])
     ]
     names = [f"{number:04}" for number in range(1, builds + 1)]
-    asked = config | {"episodes": worlds, "crossed": False}
-    on_the_way = asked | {"frozen_worlds": 1}
+    asked = config | {"episodes": worlds, "crossed": False, "frozen_worlds": 1, "in_full": names[-1:]}
     _announce(settings, suite, chosen, names, config, asked)
     from pipeline import launch
     from rollouts.pools import pools_kept
@@ -46,15 +45,7 @@ def loop(builds: int, groups: Sequence[str], worlds: int, options: dict[str, Any
             (f"build {build}: learn", partial(launch.learn_from_rollouts, settings, build)),
         ]
     steps += [
-        (
-            f"build {build}: evaluate",
-            partial(
-                launch.evaluate_snapshot, settings, build, chosen, asked if build == names[-1] else on_the_way
-            ),
-        )
-        for build in names
-    ]
-    steps += [
+        ("evaluate the snapshots", partial(launch.evaluate_snapshots, settings, names, chosen, asked)),
         ("publish analysis.duckdb", partial(launch.publish_analysis, settings)),
         ("write the report", partial(launch.write_report, settings, {"suite": options["suite"]})),
     ]
