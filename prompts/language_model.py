@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, Final, Literal, Protocol
 
+import orjson
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
-from warehouse.ids import canonical_bytes, derive_id, digest
+from warehouse.ids import canonical_bytes, derive_id, digest, spelled
 
 Role = Literal["planner", "inducer_skill", "inducer_remedy", "curator", "adaptor"]
 Speaker = Literal["system", "user"]
@@ -103,15 +104,15 @@ class ModelRequest:
         """The JSON schema of the answer, for guided decoding; shared, so not to be changed."""
         return _schema_of(self.response)
 
-    @property
+    @cached_property
     def content(self) -> list[Any]:
-        """Everything that is asked, and nothing of who is asked."""
+        """Everything that is asked, and nothing of who is asked; spelled out, since several ids hold it."""
         return [
             self.role,
             self.template,
-            [[message.speaker, message.text] for message in self.messages],
-            self.situation,
-            self.json_schema,
+            spelled([[message.speaker, message.text] for message in self.messages]),
+            spelled(self.situation),
+            _spelled_schema_of(self.response),
             self.max_tokens,
         ]
 
@@ -188,6 +189,11 @@ class LanguageModel(Protocol):
 def _schema_of(response: type[BaseModel]) -> dict[str, Any]:
     # Building a schema takes about as long as everything else about a request together.
     return response.model_json_schema()
+
+
+@cache
+def _spelled_schema_of(response: type[BaseModel]) -> orjson.Fragment:
+    return spelled(_schema_of(response))
 
 
 def answer_row(request: ModelRequest, answer: ModelAnswer, build: str) -> dict[str, Any]:

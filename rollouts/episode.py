@@ -9,8 +9,6 @@ from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-import polars as pl
-
 from prompts.language_model import ModelAnswer, ModelRequest, answer_row
 from rollouts.agent import Agent, Situation, Thought
 from rollouts.attempt import AttemptRun, Opening, checks_hold, lost
@@ -18,7 +16,7 @@ from rollouts.backends import Go
 from rollouts.budget import CallBudget
 from rollouts.planner import Plan, PlanningFailure
 from rollouts.protocols import EpisodeSpec, Subgoal
-from rollouts.recorder import AttemptRecord, Cast, EpisodeRecord, episode_id_of, keyed
+from rollouts.recorder import AttemptRecord, Cast, EpisodeRecord, episode_id_of
 from rollouts.sightings import Row
 from warehouse.domains import Domain
 from warehouse.facts import FeedbackFact
@@ -63,7 +61,6 @@ class Episode:
         self._observes: tuple[str, ...] = ()
         self._state: Row = {}
         self._attempts: list[AttemptRecord] = []
-        self._evidence: list[dict[str, pl.DataFrame]] = []
         self._facts: list[FeedbackFact] = []
         self._outcomes: dict[str, bool | None] = {}
         self._answers: list[Row] = []
@@ -86,7 +83,6 @@ class Episode:
         assert self._under_way is not None
         subgoal, plan_id = self._under_way
         self._attempts.append(AttemptRecord(run, subgoal, plan_id))
-        self._evidence.append(keyed(run, self.episode_id))
         self._state = run.state_after
         self._success_tick = run.won_at
 
@@ -107,7 +103,6 @@ class Episode:
             cast=self._cast,
             observes=self._observes,
             attempts=tuple(self._attempts),
-            evidence=tuple(self._evidence),
             end_reason=self.end_reason or "recording_end",
             success_tick=self._success_tick,
             budget=self._budget,
@@ -117,9 +112,7 @@ class Episode:
 
     def latest(self) -> EpisodeRecord:
         """The episode as if its last attempt were its only one: what Monitor has not seen yet."""
-        return replace(
-            self.record(), attempts=tuple(self._attempts[-1:]), evidence=tuple(self._evidence[-1:])
-        )
+        return replace(self.record(), attempts=tuple(self._attempts[-1:]))
 
     def judged(self) -> list[tuple[object, ...]]:
         """The attempts that Monitor has judged, as rows of its `EARLIER`."""

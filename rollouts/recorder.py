@@ -9,7 +9,7 @@ cuts along the same episodes and so finds every file already there.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -57,6 +57,7 @@ BUDGETS: Final = pl.Schema(
     {"episode_id": pl.String(), **dict.fromkeys(CallBudget().row(), pl.Int32()), "tries": pl.Int32()}
 )
 """Model calls of each episode, used and remaining; `tries` is 2 where its environment failed once."""
+_KEYS: Final = ("episode_id", "attempt")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -86,15 +87,13 @@ class AttemptRecord:
 class EpisodeRecord:
     """An episode, ended or (`end_reason` recording_end) as far as it has got.
 
-    `evidence` are the tables of `keyed`, one after the other; `answers` rows of the answer log, in the order
-    in which they were asked for.
+    `answers` are rows of the answer log, in the order in which they were asked for.
     """
 
     spec: EpisodeSpec
     cast: Cast
     observes: tuple[str, ...]
     attempts: tuple[AttemptRecord, ...]
-    evidence: tuple[Mapping[str, pl.DataFrame], ...]
     end_reason: str
     success_tick: int | None
     budget: CallBudget
@@ -122,18 +121,6 @@ def episode_id_of(spec: EpisodeSpec) -> str:
     )
 
 
-def keyed(run: AttemptRun, episode_id: str) -> dict[str, pl.DataFrame]:
-    """What an attempt fills by itself, with its keys, by table."""
-    # In one go: this is done for every attempt, and a select costs what thousands of rows do.
-    keys = {"episode_id": pl.lit(episode_id), "attempt": pl.lit(run.attempt, pl.Int32)}
-    return {
-        table: getattr(run, table).select(
-            keys[name].alias(name) if name in keys else pl.col(name) for name in polars_schema(table)
-        )
-        for table in EVIDENCE
-    }
-
-
 def _keys(episode_id: str, attempt: int) -> tuple[pl.Expr, pl.Expr]:
     return pl.lit(episode_id).alias("episode_id"), pl.lit(attempt, pl.Int32).alias("attempt")
 
@@ -147,15 +134,31 @@ def trace_of(records: Iterable[EpisodeRecord]) -> Trace:
         for record in ordered
         for each in record.attempts
     ]
-    evidence = {
-        table: pl.concat([empty(table), *(part[table] for record in ordered for part in record.evidence)])
-        for table in EVIDENCE
-    }
     return Trace(
         episodes=from_rows("episodes", [_episode_row(record) for record in ordered]),
         attempts=from_rows("attempts", attempts),
-        **{table: frame.rechunk() for table, frame in evidence.items()},
+        **{table: _evidence(table, ordered) for table in EVIDENCE},
     )
+
+
+def _evidence(table: str, records: Sequence[EpisodeRecord]) -> pl.DataFrame:
+    """What the attempts filled by themselves, one after the other, with their keys."""
+    frames: list[pl.DataFrame] = []
+    keys: list[tuple[str, int, int]] = []
+    for record in records:
+        for each in record.attempts:
+            frame = getattr(each.run, table)
+            if frame.height:
+                frames.append(frame)
+                keys.append((record.episode_id, each.run.attempt, frame.height))
+    if not frames:
+        return empty(table)
+    schema = polars_schema(table)
+    rows = pl.concat(frames, rechunk=True)
+    # All keys at once: a column for one attempt costs what one for thousands does.
+    attempts = pl.DataFrame(keys, schema=[*_KEYS, "rows"], orient="row")
+    spread = attempts.select(pl.col(name).cast(schema[name]).repeat_by("rows").explode() for name in _KEYS)
+    return rows.hstack(spread).select(list(schema))
 
 
 def _episode_row(record: EpisodeRecord) -> Row:

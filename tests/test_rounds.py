@@ -150,5 +150,5 @@ def test_an_environment_that_fails_twice_ends_the_episode_with_the_attempt_it_br
     (lost,) = [each for each in ended if each.spec.world_seed == 1]
     assert (lost.end_reason, lost.tries) == ("infrastructure", 2)
     assert [each.run.end_reason for each in lost.attempts] == ["infrastructure"]
-    assert lost.evidence[0]["events"]["text"].to_list() == ["gone"]
+    assert lost.attempts[0].run.events["text"].to_list() == ["gone"]
     assert all(each.end_reason != "infrastructure" for each in ended if each is not lost)

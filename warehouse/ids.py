@@ -24,11 +24,11 @@ def canonical(value: Any) -> Any:
 
     Mappings are sorted by key, sets by their canonical bytes, floats rounded to 6 places (so that the last
     bits of a sum do not change an id), -0.0 becomes 0.0. A float that is not finite is refused with
-    `ValueError`: it has no JSON form.
+    `ValueError`: it has no JSON form. What is `spelled` out already stays as it is.
     """
     # Most of what comes is plain, and is told so at once: an `isinstance` with an abstract class is dear.
     kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None:
+    if kind is str or kind is int or kind is bool or value is None or kind is orjson.Fragment:
         return value
     if kind is dict:
         return {str(key): canonical(value[key]) for key in sorted(value, key=str)}
@@ -56,6 +56,12 @@ def canonical(value: Any) -> Any:
 def canonical_bytes(value: Any) -> bytes:
     """`canonical(value)` as compact JSON, UTF-8."""
     return orjson.dumps(canonical(value))
+
+
+def spelled(value: Any) -> orjson.Fragment:
+    """`value` in its canonical form, once and for all: a part of several ids need not be spelt out for each.
+    `canonical_bytes` of what contains it are the same as if it were `value` itself."""
+    return orjson.Fragment(canonical_bytes(value))
 
 
 def digest(value: Any) -> str:
