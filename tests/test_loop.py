@@ -6,7 +6,10 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner, Result
 
+from assets.partitions import PLAYED, key_of
+from pipeline import launch
 from pipeline.command import app
+from pipeline.settings import Settings
 from rollouts.evaluation import EMPTY, FROZEN, NOBODY, evaluation_home
 from rollouts.lineage import TRAINING, episodes_of
 from warehouse.ids import file_digest
@@ -74,6 +77,21 @@ def test_again_it_plays_nothing_and_changes_nothing(looped: tuple[Path, Result])
     home, _ = looped
     before = shards(home)
     assert called(home, *SMALL).exit_code == 0
+    assert shards(home) == before
+
+
+def test_snapshots_are_evaluated_in_one_run_where_dagster_can_name_them_together(
+    looped: tuple[Path, Result],
+) -> None:
+    home, _ = looped
+    before = shards(home)
+    settings, builds = Settings(data=home), ["0001", "0002"]
+    config = {"tasks": ["wooden_06", "wooden_10"], "episodes": 2, "planners": 2, "crossed": False}
+    config |= {"horizon_cap": 600, "workers": 0, "frozen_worlds": 1, "in_full": ["0002"]}
+    (together,) = launch.evaluate_snapshots(settings, builds, PLAYED, config)
+    seen = {each.partition for each in together.asset_materializations_for_node("evaluation_rollouts")}
+    assert seen == {str(key_of(build, group)) for build in builds for group in PLAYED}
+    assert len(launch.evaluate_snapshots(settings, builds, ["wooden"], config)) == 2
     assert shards(home) == before
 
 
