@@ -163,7 +163,7 @@ def _remedy_key(fact: FeedbackFact) -> tuple[str, str, str, tuple[str, ...]]:
 
 
 def _remedy_request(group: Sequence[FeedbackFact], domain: Domain, window: int) -> ModelRequest:
-    situation = remedy_situation(group, cite(_window(group, window), domain), domain)
+    situation = remedy_situation(group, cite(most_telling(group, window), domain), domain)
     return ModelRequest(
         role="inducer_remedy",
         template=REMEDY_TEMPLATE,
@@ -207,7 +207,7 @@ def _skill_situation(group: Sequence[Segment], domain: Domain, window: int) -> t
     """The template and the situation of segments with one key, which have equally many members."""
     shown = max(1, window // len(group[0].members))
     rows = [segment.joined for segment in group]
-    chosen = _window(rows, shown)
+    chosen = most_telling(rows, shown)
     if len(group[0].members) == 1:
         return SKILL_TEMPLATE, skill_situation(rows, cite(chosen, domain), domain)
     by_end = {segment.end.feedback_id: segment for segment in group}
@@ -247,8 +247,8 @@ def _in_order(facts: Iterable[FeedbackFact]) -> list[FeedbackFact]:
     return sorted(facts, key=lambda fact: (fact.episode_id, fact.attempt))
 
 
-def _window(group: Sequence[FeedbackFact], limit: int) -> list[FeedbackFact]:
-    """At most `limit` rows: first the best of each episode, then the second best, in stored order."""
+def most_telling(group: Iterable[FeedbackFact], limit: int) -> list[FeedbackFact]:
+    """At most `limit` rows to show: first the best of each episode, then the second best, in stored order."""
     by_episode: dict[str, list[FeedbackFact]] = {}
     for fact in sorted(group, key=_rank):
         by_episode.setdefault(fact.episode_id, []).append(fact)

@@ -16,9 +16,10 @@ from tests.test_log import remedy, skill
 from tests.test_trace_store import episode_id, make_traces, store_source
 from warehouse import log
 from warehouse.analysis import ANALYSIS, VIEWS, NotPublishedError, publish, query, ticks_view_is_stale
+from warehouse.build_evidence import Evidence
 from warehouse.database import SQL, WAREHOUSE, DamagedDatabaseError, writer
 from warehouse.entries import Entry
-from warehouse.fold import Evidence, fold_build, rebuild
+from warehouse.fold import fold_build, rebuild
 from warehouse.trace_store import trace_store
 
 SPAWN = multiprocessing.get_context("spawn")

@@ -15,12 +15,11 @@ from polars.testing import assert_frame_equal
 from tests.test_log import remedy, skill
 from tests.test_trace_store import make_feedback, make_traces, store_source
 from warehouse import log
+from warehouse.build_evidence import Evidence, StaleFeedbackError
 from warehouse.database import WAREHOUSE, fetch, writer
 from warehouse.entries import Decision, Entry, Reason, Review, Support, TryOut, Usage
 from warehouse.fold import (
     CurateBuild,
-    Evidence,
-    StaleFeedbackError,
     all_builds,
     fold_build,
     rebuild,

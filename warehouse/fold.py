@@ -8,7 +8,7 @@ warehouse is at any time what `rebuild` would make of the builds that it holds.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -16,6 +16,7 @@ import duckdb
 import polars as pl
 
 from warehouse import log
+from warehouse.build_evidence import Evidence, evidence_by_build, held
 from warehouse.curator import CuratorSettings, curate
 from warehouse.database import (
     LOCK_WAIT_S,
@@ -31,10 +32,8 @@ from warehouse.database import (
     writer,
 )
 from warehouse.domains import Domain
-from warehouse.entries import Decision, Entry, Review, Usage
+from warehouse.entries import Decision, Entry
 from warehouse.facts import facts_from
-from warehouse.knowledge import Candidate
-from warehouse.records import from_rows
 from warehouse.shards import replacing
 from warehouse.snapshots import (
     Snapshot,
@@ -77,25 +76,6 @@ _DECISION_COLUMNS: Final = pl.Schema(
         "conflict_with": pl.List(pl.String),
     }
 )
-
-
-class StaleFeedbackError(RuntimeError):
-    """Feedback speaks of attempts that the traces no longer hold."""
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What curation of one build may read: its candidates with the reviews of them, and the outcomes of use,
-    trajectories and feedback of this build and of those before it."""
-
-    build: str
-    candidates: tuple[Candidate, ...]
-    reviews: tuple[Review, ...]
-    usage: tuple[Usage, ...]
-    episodes: pl.DataFrame
-    attempts: pl.DataFrame
-    events: pl.DataFrame
-    feedback: pl.DataFrame
 
 
 class Curation(Protocol):
@@ -235,49 +215,14 @@ def _fold(
 def _curate(
     home: Path, builds: list[str], first: str, store: tuple[Entry, ...], curate: CurateBuild
 ) -> Iterable[_CuratedBuild]:
-    traces, feedback = trace_store(home), feedback_store(home)
-    candidates, usage = log.read(home, "candidates", builds), log.read(home, "usage", builds)
-    reviews = log.read(home, "reviews", builds)
-    frames = {name: from_rows(name, []) for name in ("episodes", "attempts", "events", "feedback")}
-    for build in builds:
-        for name, so_far in frames.items():
-            scan = (feedback if name == "feedback" else traces).scan(name, [build])
-            frames[name] = pl.concat([so_far, scan.collect()])
-        if build < first:
-            continue
-        evidence = Evidence(
-            build,
-            tuple(log.candidates_of(candidates.filter(pl.col("build") == build))),
-            tuple(log.reviews_of(reviews.filter(pl.col("build") == build))),
-            tuple(log.usage_of(_held(usage.filter(pl.col("build") <= build), frames["episodes"]))),
-            **frames,
-        )
-        _refuse_stale(evidence)
+    for evidence in evidence_by_build(home, builds, first):
         curation = curate(evidence, {entry.entry_id: entry for entry in store})
         after = tuple(normal(curation.store[entry_id]) for entry_id in sorted(curation.store))
         decisions = tuple(sorted(curation.decisions, key=lambda decision: decision.decision_id))
-        proposed = log.candidates_of(candidates.filter(pl.col("build") <= build))
-        episode_of = dict(frames["feedback"].select("feedback_id", "episode_id").iter_rows())
-        uncurated = as_entries(proposed, episode_of, evidence.usage)
-        yield _CuratedBuild(build, store, after, decisions, snapshot_id_of(after), uncurated)
+        episode_of = dict(evidence.feedback.select("feedback_id", "episode_id").iter_rows())
+        uncurated = as_entries(evidence.proposed, episode_of, evidence.usage)
+        yield _CuratedBuild(evidence.build, store, after, decisions, snapshot_id_of(after), uncurated)
         store = after
-
-
-def _held(usage: pl.DataFrame, episodes: pl.DataFrame) -> pl.DataFrame:
-    """The uses that count: those in episodes that there are. The log only grows, and keeps the uses in
-    episodes that a build was rid of since, by training it in another way or by taking a source out."""
-    return usage.join(episodes, on="episode_id", how="semi")
-
-
-def _refuse_stale(evidence: Evidence) -> None:
-    keys = ["episode_id", "attempt"]
-    orphans = evidence.feedback.join(evidence.attempts, on=keys, how="anti")
-    if orphans.height:
-        raise StaleFeedbackError(
-            f"{orphans.height} feedback rows up to build {evidence.build!r} are of attempts that the traces "
-            f"do not hold (first: episode {orphans['episode_id'][0]}, attempt {orphans['attempt'][0]}). The "
-            "traces were imported again since: make the feedback of that build again."
-        )
 
 
 def _load(con: duckdb.DuckDBPyConnection, home: Path, build: str) -> None:
@@ -291,7 +236,7 @@ def _load(con: duckdb.DuckDBPyConnection, home: Path, build: str) -> None:
     for kind, table in _LOG_TABLES.items():
         rows = log.read(home, kind, [build]).select(_columns(kind))
         if kind == "usage":
-            rows = _held(rows, trace_store(home).scan("episodes", [build]).select("episode_id").collect())
+            rows = held(rows, trace_store(home).scan("episodes", [build]).select("episode_id").collect())
         insert(con, table, rows)
     listed += _log_listed(home, build, log.KINDS)
     insert(con, "shards", pl.DataFrame(listed, schema=_SHARD_COLUMNS, orient="row"))

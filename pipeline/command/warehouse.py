@@ -23,10 +23,11 @@ def rebuild() -> None:
     from pipeline.command.console import err, explained, show
     from pipeline.settings import Settings
     from warehouse.analysis import publish
+    from warehouse.build_evidence import StaleFeedbackError
     from warehouse.curator import CuratorSettings
     from warehouse.database import BusyError
     from warehouse.domains import load_domain
-    from warehouse.fold import StaleFeedbackError, curator
+    from warehouse.fold import curator
     from warehouse.fold import rebuild as rebuild_warehouse
     from warehouse.shards import DamagedShardError
 

@@ -1,9 +1,9 @@
 """The built-in `rules` engine: A STAND-IN FOR A LANGUAGE MODEL, with no weights and no language.
 
-It answers the Inducer's roles, planner and adaptor from a request's structured situation and from one copy of
-the domain's facts, and from nothing else: no state of the world, no true facts beside the copy. A seed can
-make the copy wrong (prompts/engines/beliefs.py) and some diagnoses too, so that a study can ask what feedback
-is worth to somebody who is mistaken. Its figures say nothing of what a language model would do.
+It answers Inducer's roles, planner, adaptor and reviewer from a request's structured situation and from one
+copy of the domain's facts, and from nothing else: no state of the world, no true facts beside the copy. A
+seed can make the copy wrong (prompts/engines/beliefs.py) and some diagnoses too, so that a study can ask what
+feedback is worth to somebody who is mistaken. Its figures say nothing of what a language model would do.
 
 Its answers are JSON text read by the same parser as any model's; the same request gets the same bytes.
 """
@@ -25,10 +25,12 @@ from prompts.engines.beliefs import (
 )
 from prompts.engines.planner import plan_for, repair_for_plan
 from prompts.engines.repairs import AbstainedError, repair_for
+from prompts.engines.reviewer import verdict_on
 from prompts.engines.skills import routine_for
 from prompts.language_model import ModelAnswer, ModelRequest
 from prompts.planning import PlanSituation, RepairSituation
 from prompts.responses import failed_answer, read_answer
+from prompts.review import ReviewSituation
 from prompts.segments import SegmentSituation
 from prompts.situations import RemedySituation, SkillSituation
 from prompts.tokens import PieceCounter
@@ -113,6 +115,8 @@ class RulesStandIn:
                     content = repair_for_plan(situation, self._within_reach, self._settings.timeouts)
                 case PlanSituation():
                     content = plan_for(situation, self._within_reach, self._settings.timeouts)
+                case ReviewSituation():
+                    content = verdict_on(situation)
                 case _:
                     detail = f"the stand-in does not answer the role {request.role}"
                     return failed_answer(request, self.name, "engine", detail)

@@ -1,0 +1,82 @@
+"""What curation of a build may read: everything that the shards hold of it and of the builds before it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from warehouse import log
+from warehouse.entries import Review, Usage
+from warehouse.knowledge import Candidate
+from warehouse.records import from_rows
+from warehouse.trace_store import feedback_store, trace_store
+
+
+class StaleFeedbackError(RuntimeError):
+    """Feedback speaks of attempts that the traces no longer hold."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What curation of one build may read: the candidates, with the reviews of the build's own, and the
+    outcomes of use, trajectories and feedback of this build and of those before it."""
+
+    build: str
+    proposed: tuple[Candidate, ...]
+    """by this build and those before it"""
+    reviews: tuple[Review, ...]
+    usage: tuple[Usage, ...]
+    episodes: pl.DataFrame
+    attempts: pl.DataFrame
+    events: pl.DataFrame
+    feedback: pl.DataFrame
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """The build's own, which are to be decided."""
+        return tuple(candidate for candidate in self.proposed if candidate.build == self.build)
+
+
+def evidence_by_build(home: Path, builds: Sequence[str], first: str) -> Iterator[Evidence]:
+    """The evidence of each of `builds` (in sorted order) from `first` on; those before it count as evidence.
+
+    Raises `StaleFeedbackError` for feedback older than its traces, `DamagedShardError` for a shard of the log
+    that is not what its name says.
+    """
+    traces, feedback = trace_store(home), feedback_store(home)
+    candidates, usage = log.read(home, "candidates", builds), log.read(home, "usage", builds)
+    reviews = log.read(home, "reviews", builds)
+    frames = {name: from_rows(name, []) for name in ("episodes", "attempts", "events", "feedback")}
+    for build in builds:
+        for name, so_far in frames.items():
+            scan = (feedback if name == "feedback" else traces).scan(name, [build])
+            frames[name] = pl.concat([so_far, scan.collect()])
+        if build < first:
+            continue
+        evidence = Evidence(
+            build,
+            tuple(log.candidates_of(candidates.filter(pl.col("build") <= build))),
+            tuple(log.reviews_of(reviews.filter(pl.col("build") == build))),
+            tuple(log.usage_of(held(usage.filter(pl.col("build") <= build), frames["episodes"]))),
+            **frames,
+        )
+        _refuse_stale(evidence)
+        yield evidence
+
+
+def held(usage: pl.DataFrame, episodes: pl.DataFrame) -> pl.DataFrame:
+    """The uses that count: those in episodes that there are. The log only grows, and keeps the uses in
+    episodes that a build was rid of since, by training it in another way or by taking a source out."""
+    return usage.join(episodes, on="episode_id", how="semi")
+
+
+def _refuse_stale(evidence: Evidence) -> None:
+    keys = ["episode_id", "attempt"]
+    orphans = evidence.feedback.join(evidence.attempts, on=keys, how="anti")
+    if orphans.height:
+        raise StaleFeedbackError(
+            f"{orphans.height} feedback rows up to build {evidence.build!r} are of attempts that the traces "
+            f"do not hold (first: episode {orphans['episode_id'][0]}, attempt {orphans['attempt'][0]}). The "
+            "traces were imported again since: make the feedback of that build again."
+        )
