@@ -5,6 +5,7 @@ from typing import Any
 import dagster as dg
 
 from assets import metadata
+from assets.candidate_reviews import candidate_reviews
 from assets.knowledge_candidates import knowledge_candidates
 from assets.partitions import builds
 from assets.resources import DataHome
@@ -15,15 +16,16 @@ from warehouse.fold import curator, fold_build
 
 @dg.asset(
     partitions_def=builds,
-    deps=[knowledge_candidates],
+    deps=[knowledge_candidates, candidate_reviews],
     group_name="knowledge",
     kinds={"duckdb", "python"},
     code_version="1",
     owners=["team:mineevolve"],
     pool="warehouse",
     description="Accept = V_schema ∧ V_match ∧ V_exec ∧ V_spec ∧ ¬C_conflict (eq. 6), and V_evidence: the "
-    "cited feedback exists, belongs to the situation and shows what is claimed. Rejected candidates are kept "
-    "with their reasons. The warehouse is a fold over immutable shards.",
+    "cited feedback exists, belongs to the situation and shows what is claimed. What a reviewer refused "
+    "is rejected too. Rejected candidates are kept with their reasons. The warehouse is a fold over immutable "
+    "shards.",
 )
 def curated_knowledge(context: dg.AssetExecutionContext, home: DataHome) -> dg.MaterializeResult[Any]:
     build = context.partition_key

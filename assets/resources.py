@@ -1,4 +1,4 @@
-"""What assets are given: the data home with its domain, and the language model that Inducer asks."""
+"""What assets are given: the data home with its domain, and the language models that they ask."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,3 +46,14 @@ class Model(dg.ConfigurableResource[Any]):
         """The model, by seed, for a step that works on `build`; it remembers its answers in `home`."""
         with answering(self.chosen, home.domain, home.root, build) as models:
             yield models
+
+
+class Reviewer(Model):
+    """The model that Curator's candidates are shown to; no row, no review."""
+
+    row: str = ""
+
+    @property
+    def is_on(self) -> bool:
+        """Whether there is anybody to ask."""
+        return bool(self.row)

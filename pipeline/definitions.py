@@ -3,6 +3,7 @@
 import dagster as dg
 
 from assets.analysis_warehouse import analysis_warehouse
+from assets.candidate_reviews import candidate_reviews
 from assets.checks import all_checks
 from assets.curated_knowledge import curated_knowledge
 from assets.evaluation_rollouts import evaluation_rollouts, seeds_are_disjoint
@@ -22,6 +23,7 @@ ASSETS = (
     training_rollouts,
     typed_feedback,
     knowledge_candidates,
+    candidate_reviews,
     curated_knowledge,
     knowledge_snapshot,
     evaluation_rollouts,

@@ -7,6 +7,9 @@ import dagster as dg
 OF_ROLLOUTS: Final = {"for_rollouts": True}
 """of InducerConfig: who plays is who learns from it"""
 
+LEARNING: Final = dg.AssetSelection.assets(
+    "knowledge_candidates", "candidate_reviews", "curated_knowledge", "knowledge_snapshot"
+)
 import_traces: Final = dg.define_asset_job(
     "import_traces",
     selection=dg.AssetSelection.assets("imported_trajectories", "typed_feedback"),
@@ -14,7 +17,7 @@ import_traces: Final = dg.define_asset_job(
 )
 learn_knowledge: Final = dg.define_asset_job(
     "learn_knowledge",
-    selection=dg.AssetSelection.assets("knowledge_candidates", "curated_knowledge", "knowledge_snapshot"),
+    selection=LEARNING,
     description="From a build's feedback to its curated knowledge and frozen snapshot.",
 )
 train_build: Final = dg.define_asset_job(
@@ -25,7 +28,7 @@ train_build: Final = dg.define_asset_job(
 )
 learn_from_rollouts: Final = dg.define_asset_job(
     "learn_from_rollouts",
-    selection=dg.AssetSelection.assets("knowledge_candidates", "curated_knowledge", "knowledge_snapshot"),
+    selection=LEARNING,
     config={"ops": {"knowledge_candidates": {"config": OF_ROLLOUTS}}},
     description="As learn_knowledge, with the planner as Inducer: its misconceptions are the planner's.",
 )

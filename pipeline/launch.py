@@ -17,6 +17,7 @@ from pipeline.definitions import definitions
 from pipeline.failures import is_expected
 from pipeline.jobs import OF_ROLLOUTS
 from pipeline.settings import Settings
+from prompts.engines.models import model_row
 
 
 class RunFailedError(RuntimeError):
@@ -146,6 +147,9 @@ def _launch(
     # A failure is said once, by `RunFailedError`; Dagster would print its own frames and every step that was
     # left out for it. All of that stays in the instance, for the UI.
     logging.getLogger("dagster").setLevel(logging.CRITICAL)
+    if settings.reviewer:
+        # Asked for late in a run, and misspelt perhaps: that is told before anything is played.
+        model_row(settings.reviewer, settings.models.expanduser())
     with dg.DagsterInstance.from_config(str(prepare(settings))) as instance:
         if build is not None:
             instance.add_dynamic_partitions(str(builds.name), [build] if isinstance(build, str) else build)

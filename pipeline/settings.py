@@ -15,7 +15,11 @@ class Settings(BaseSettings):
     domain: str = Field(default="minecraft", description="the domain that traces are read in")
     model: str = Field(default="rules", description="the model that is asked, a row of the models' file")
     models: Path = Field(default=Path("models.toml"), description="a file with model rows of your own")
-    seed: int = Field(default=0, description="the model's seed")
+    reviewer: str = Field(
+        default="",
+        description="the model that reviews candidates, a row of the models' file; none: no review",
+    )
+    seed: int = Field(default=0, description="the models' seed")
     build: str = Field(default="0000", description="the build that commands work on by default")
 
     @property

@@ -40,8 +40,10 @@ def examine() -> None:
         ("snapshots", lambda home: f"{verify_snapshots(home)} are whole", SNAPSHOT_ADVICE),
         ("warehouse", _warehouse, ""),
         ("analysis copy", _analysis, ""),
-        ("model", lambda _: examine_model(settings), ""),
+        ("model", lambda _: examine_model(settings.model, settings), ""),
     ]
+    if settings.reviewer:
+        examinations.append(("reviewer", lambda _: examine_model(settings.reviewer, settings), ""))
     wrong = 0
     for name, examination, advice in examinations:
         try:

@@ -50,9 +50,9 @@ def serve_model(name: str | None, host: str, port: int) -> None:
     raise SystemExit(attended(serve_command(row, host, port), os.environ | serve_environment(row)))
 
 
-def examine_model(settings: Settings) -> str:
-    """Which model would be asked, and that it could be; `ModelUnavailableError` says why it could not."""
-    row = model_row(settings.model, settings.models)
+def examine_model(name: str, settings: Settings) -> str:
+    """What a model is, and that it could be asked; `ModelUnavailableError` says why it could not."""
+    row = model_row(name, settings.models)
     match row:
         case RulesRow():
             return "rules, the built-in stand-in: no language model is asked"
