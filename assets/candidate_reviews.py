@@ -37,12 +37,12 @@ def candidate_reviews(
 ) -> dg.MaterializeResult[Any]:
     build = context.partition_key
     if not reviewer.is_on:
-        earlier = log.read(home.root, "reviews", [build]).height
-        said = {
-            "review": "off: MINEEVOLVE_REVIEWER names a model to ask",
-            "verdicts of earlier runs": earlier,
-        }
-        return dg.MaterializeResult(metadata=said)
+        return dg.MaterializeResult(
+            metadata={
+                "review": "off: MINEEVOLVE_REVIEWER names a model to ask",
+                "verdicts of earlier runs": log.read(home.root, "reviews", [build]).height,
+            }
+        )
     curate = curator(home.domain, CuratorSettings())
     before = undecided(home.root, build)
     evidence = before.evidence

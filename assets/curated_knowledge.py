@@ -24,8 +24,7 @@ from warehouse.fold import curator, fold_build
     pool="warehouse",
     description="Accept = V_schema ∧ V_match ∧ V_exec ∧ V_spec ∧ ¬C_conflict (eq. 6), and V_evidence: the "
     "cited feedback exists, belongs to the situation and shows what is claimed. What a reviewer refused "
-    "is rejected too. Rejected candidates are kept with their reasons. The warehouse is a fold over immutable "
-    "shards.",
+    "is rejected too. Rejected candidates are kept with their reasons. The warehouse is a fold over shards.",
 )
 def curated_knowledge(context: dg.AssetExecutionContext, home: DataHome) -> dg.MaterializeResult[Any]:
     build = context.partition_key
