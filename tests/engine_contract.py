@@ -1,7 +1,7 @@
 """What every engine promises, whatever is in it. tests/test_engines.py holds the stand-in, the openai engine
 and the vllm engine (with a fake behind them) to it, tests/test_vllm.py vllm itself.
 
-A check takes the model and requests of the Inducer's roles; `CHECKS` are all of them.
+A check takes the model and requests of Inducer's roles and of the reviewer; `CHECKS` are all of them.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,6 +14,10 @@ from pydantic import BaseModel
 from prompts.engines.rules import RulesStandIn
 from prompts.inducer import requests_for
 from prompts.language_model import ANSWER_LOG, LanguageModel, Message, ModelRequest, answer_row
+from prompts.review import Summary, review_request
+from prompts.tokens import PieceCounter
+from tests.good_cases import log_skill, station_remedy
+from tests.test_curator import passed
 from tests.test_inducer import failure, state, success
 from warehouse.domains import Domain
 
@@ -25,7 +29,7 @@ class Unheard(BaseModel):
 
 
 def questions(domain: Domain) -> list[ModelRequest]:
-    """Requests of both of the Inducer's roles, few and short."""
+    """Requests of both of Inducer's roles, few and short."""
     station = {"crafting_table": 0}
     facts = [
         failure("craft", "stone_axe", "MISSING_STATION", missing=station, before=state({"stick": 2})),
@@ -33,6 +37,18 @@ def questions(domain: Domain) -> list[ModelRequest]:
         success("mine", "oak_log", [("mine", "oak_log", 2)], {"oak_log": 2}, episode="e2", before=state({})),
     ]
     return requests_for(facts, domain)
+
+
+def review_question(domain: Domain) -> ModelRequest:
+    """A request for a review, with a summary of what is known."""
+    case = station_remedy("oak", "axe")
+    known = passed(station_remedy("oak", "pickaxe"), log_skill("oak")).store.values()
+    return review_request(case.candidate, case.facts, Summary(known, domain, PieceCounter()), domain)
+
+
+def contract_questions(domain: Domain) -> list[ModelRequest]:
+    """What the checks ask: one more role than `questions`."""
+    return [*questions(domain), review_question(domain)]
 
 
 def answers_of_the_stand_in(domain: Domain, requests: Sequence[ModelRequest]) -> dict[str, str]:

@@ -10,7 +10,7 @@ import pytest
 from prompts.engines.models import OpenAIRow, RulesRow, VllmRow
 from prompts.engines.registry import opened
 from prompts.language_model import LanguageModel, ModelRequest
-from tests.engine_contract import CHECKS, UNANSWERABLE, answers_of_the_stand_in, questions
+from tests.engine_contract import CHECKS, UNANSWERABLE, answers_of_the_stand_in, contract_questions
 from tests.model_server import MODEL, serving
 from warehouse.domains import Domain
 
@@ -19,7 +19,7 @@ FAKE_VLLM = Path(__file__).parent / "fake_vllm"
 
 @pytest.fixture(scope="module")
 def requests(minecraft: Domain) -> list[ModelRequest]:
-    return questions(minecraft)
+    return contract_questions(minecraft)
 
 
 def rules(domain: Domain, folder: Path) -> Iterator[LanguageModel]:
@@ -28,7 +28,7 @@ def rules(domain: Domain, folder: Path) -> Iterator[LanguageModel]:
 
 
 def openai(domain: Domain, folder: Path) -> Iterator[LanguageModel]:
-    with serving(answers_of_the_stand_in(domain, questions(domain))) as server:
+    with serving(answers_of_the_stand_in(domain, contract_questions(domain))) as server:
         server.misbehave(UNANSWERABLE, "500")
         row = OpenAIRow(name="own", engine="openai", model=MODEL, base_url=server.url, retries=0)
         with opened(row, domain) as models:
@@ -36,7 +36,9 @@ def openai(domain: Domain, folder: Path) -> Iterator[LanguageModel]:
 
 
 def vllm(domain: Domain, folder: Path) -> Iterator[LanguageModel]:
-    (folder / "answers.json").write_text(json.dumps(answers_of_the_stand_in(domain, questions(domain))))
+    (folder / "answers.json").write_text(
+        json.dumps(answers_of_the_stand_in(domain, contract_questions(domain)))
+    )
     with opened(VllmRow(name="own", engine="vllm", model=str(folder)), domain) as models:
         yield models(0)
 

@@ -25,7 +25,7 @@ from prompts.language_model import LanguageModel, ModelRequest
 from prompts.tokens import HuggingFaceCounter
 from rollouts.planner import Planner, PlanningFailure
 from tests.conftest import ROOT
-from tests.engine_contract import CHECKS, questions
+from tests.engine_contract import CHECKS, contract_questions, questions
 from tests.test_planner import moment, recall
 from warehouse import log, telemetry
 from warehouse.database import fetch, writer
@@ -138,7 +138,7 @@ def planning_batch(model: LanguageModel, domain: Domain) -> None:
 def test_offline_it_keeps_the_contract_of_engines(
     check: Callable[[LanguageModel, Sequence[ModelRequest]], None], offline: LanguageModel, minecraft: Domain
 ) -> None:
-    check(offline, questions(minecraft))
+    check(offline, contract_questions(minecraft))
 
 
 def test_offline_it_answers_a_planning_batch(offline: LanguageModel, minecraft: Domain) -> None:
@@ -208,7 +208,7 @@ def test_real_traces_are_learnt_from_and_asked_about_once(
 def test_served_it_keeps_the_contract_of_engines(
     check: Callable[[LanguageModel, Sequence[ModelRequest]], None], served: LanguageModel, minecraft: Domain
 ) -> None:
-    check(served, questions(minecraft))
+    check(served, contract_questions(minecraft))
 
 
 def test_served_it_answers_a_planning_batch(served: LanguageModel, minecraft: Domain) -> None:
