@@ -20,12 +20,12 @@ from prompts.responses import Answer, Sentence
 from prompts.second_try import second_try
 from prompts.situations import Cited, cite
 from prompts.tokens import EntryCost, TokenCounter
-from warehouse.confidence import confidence
 from warehouse.domains import Domain
 from warehouse.entries import Entry, Review, Support
 from warehouse.facts import FeedbackFact
 from warehouse.grammar import action_of
 from warehouse.knowledge import Candidate, Record, RemedyContent
+from warehouse.proposed import as_entry
 from warehouse.retrieval import Context, Index, retrieve
 
 TEMPLATE: Final = "curator_v1"
@@ -137,7 +137,8 @@ def review_request(
 ) -> ModelRequest:
     """The question about one candidate; all that it cites must be among `facts`."""
     cited = [facts[one] for one in candidate.support]
-    proposed = _as_entry(candidate, cited)
+    support = (Support(feedback_id=fact.feedback_id, episode_id=fact.episode_id) for fact in cited)
+    proposed = as_entry(candidate, support)
     situation = ReviewSituation(
         domain=domain.name,
         proposed=proposed,
@@ -200,22 +201,6 @@ def _verdict(
         request_id=request.request_id,
         model=answer.model,
         template=request.template,
-    )
-
-
-def _as_entry(candidate: Candidate, cited: Iterable[FeedbackFact]) -> Entry:
-    support = {Support(feedback_id=fact.feedback_id, episode_id=fact.episode_id) for fact in cited}
-    return Entry(
-        entry_id=candidate.entry_id,
-        domain=candidate.domain,
-        type=candidate.type,
-        trigger=candidate.trigger,
-        content=candidate.content,
-        verification=candidate.verification,
-        support=tuple(sorted(support, key=lambda each: each.feedback_id)),
-        confidence=confidence(len({each.episode_id for each in support}), wins=0, losses=0),
-        first_build=candidate.build,
-        last_build=candidate.build,
     )
 
 

@@ -35,6 +35,7 @@ VIEWS: Final = (
     "remedy_triggers",
     "knowledge_lineage",
     "knowledge_growth",
+    "candidate_decisions",
     "training_lineage",
     "success_by_group",
     "success_by_task",

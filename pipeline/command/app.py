@@ -73,13 +73,15 @@ def run(
     """Traces in, curated knowledge out: the whole pipeline through the Dagster graph.
 
     Without `--traces` a build learns again from what was imported into it; one that is empty gets a small
-    sample that ships with the project, and the command says so.
+    sample that ships with the project, and the command says so. MINEEVOLVE_REVIEWER=NAME names a model that
+    reviews what the checks accepted and may refuse it (default: no review).
 
     Examples:
 
     * `mineevolve run --traces ../shared/traces/voyager_questllama`
     * `mineevolve run --traces runs/a --traces runs/b --build 0002`
     * `mineevolve run`
+    * `MINEEVOLVE_REVIEWER=qwen mineevolve run --traces runs/a`
     """
     from pipeline.command.main_job import main_job
 
@@ -126,7 +128,8 @@ def loop(
 
     Each build plays the suite with the snapshot of the build before. Then the empty store and every snapshot
     are evaluated in the same worlds, which nothing was learnt in, and a report is written. Run it again after
-    it was stopped and it goes on where it was.
+    it was stopped and it goes on where it was. MINEEVOLVE_REVIEWER=NAME names a model that reviews what the
+    checks accepted and may refuse it (default: no review).
 
     Examples:
 
@@ -156,7 +159,8 @@ def train(
     """Play task groups in the built-in world, judge what happened, and learn from the build.
 
     A build plays with the snapshot that the build before it published; the first starts with nothing. Run it
-    again after it was stopped and it goes on where it was.
+    again after it was stopped and it goes on where it was. MINEEVOLVE_REVIEWER=NAME names a model that
+    reviews what the checks accepted and may refuse it (default: no review).
 
     Examples:
 

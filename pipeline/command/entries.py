@@ -8,7 +8,8 @@ from rich.tree import Tree
 from pipeline.command.ask import query
 from pipeline.command.console import MISUSED, brief, fail, out, show
 from pipeline.settings import Settings
-from warehouse.entries import Entry
+from warehouse.entries import Entry, Support
+from warehouse.knowledge import Candidate
 
 
 def listed(type_: str | None, status: str) -> None:
@@ -30,7 +31,10 @@ def shown(prefix: str) -> None:
     from prompts.rendering import render_entry
 
     home = Settings().home
-    entry = _entry(home, prefix)
+    entry = _stored(home, prefix)
+    if entry is None:
+        _show_rejected(home, prefix)
+        return
     out.print(f"[bold]{entry.type} {entry.entry_id}[/]  ({entry.status}, version {entry.version})")
     out.print(
         f"confidence {entry.confidence:.3f} · {entry.support_episodes} independent episodes · "
@@ -45,6 +49,7 @@ def shown(prefix: str) -> None:
         [entry.entry_id],
     )
     show(evidence.unique(maintain_order=True), "Evidence")
+    _show_objections(home, entry.entry_id)
 
 
 def explained_entry(prefix: str) -> None:
@@ -71,20 +76,66 @@ def explained_entry(prefix: str) -> None:
                     f"tick {brief(row['evidence_tick'])}, event {brief(row['evidence_seq'])}: {escape(said)}"
                 )
     out.print(tree)
+    _show_objections(home, entry.entry_id)
+
+
+def _show_objections(home: Path, entry_id: str) -> None:
     rejected = query(
         home,
-        "SELECT build, candidate_id, reasons FROM decisions WHERE entry_id = $1 AND verdict = 'rejected'",
-        [entry.entry_id],
+        "SELECT build, left(candidate_id, 12) AS candidate, "
+        "array_to_string([r.rule || ': ' || r.detail FOR r IN reasons], '; ') AS reasons "
+        "FROM decisions WHERE entry_id = $1 AND verdict = 'rejected' ORDER BY build, candidate_id",
+        [entry_id],
     )
     if rejected.height:
-        show(rejected, "Proposals of the same entry that were rejected")
+        show(rejected, "Decisions against it")
+
+
+def _show_rejected(home: Path, prefix: str) -> None:
+    """Prints what was proposed and is not in the store, with everything that speaks against it."""
+    from prompts.rendering import render_entry
+    from warehouse.proposed import as_entry
+
+    found = query(
+        home,
+        "SELECT d.*, c.record FROM candidate_decisions AS d JOIN candidates AS c USING (candidate_id) "
+        "WHERE starts_with(d.entry_id, $1) OR starts_with(d.candidate_id, $1) "
+        "ORDER BY d.build, d.candidate_id",
+        [prefix],
+    )
+    if found.is_empty():
+        raise fail(_not_found("no entry", prefix), MISUSED)
+    for row in found.iter_rows(named=True):
+        candidate = Candidate.model_validate_json(row["record"])
+        cited = query(
+            home,
+            "SELECT feedback_id, episode_id FROM feedback WHERE list_contains($1, feedback_id)",
+            [list(candidate.support)],
+        )
+        support = [Support(**each) for each in cited.iter_rows(named=True)]
+        out.print(f"[bold]{candidate.type} {candidate.entry_id}[/]  ({row['verdict'] or 'not decided yet'})")
+        out.print(f"candidate {candidate.candidate_id} of build {row['build']}, by {escape(row['engine'])}")
+        out.print(f"attempts cited: {len(candidate.support)} · review: {row['review'] or 'none'}\n")
+        out.print(escape(render_entry(as_entry(candidate, support))))
+        out.print(f"\n{escape(row['reasons'] or '')}", soft_wrap=True)
 
 
 def _entry(home: Path, prefix: str) -> Entry:
+    entry = _stored(home, prefix)
+    if entry is None:
+        raise fail(_not_found("no entry", prefix), MISUSED)
+    return entry
+
+
+def _stored(home: Path, prefix: str) -> Entry | None:
+    """The entry of the store whose id begins so; None for none. Several end the command."""
     found = query(
         home, "SELECT record FROM knowledge WHERE starts_with(entry_id, $1) ORDER BY entry_id", [prefix]
     )
-    if found.height != 1:
-        what = "no entry" if found.is_empty() else f"{found.height} entries"
-        raise fail(f"{what} with an id that begins with {prefix!r}: see `mineevolve knowledge list`", MISUSED)
-    return Entry.model_validate_json(found["record"][0])
+    if found.height > 1:
+        raise fail(_not_found(f"{found.height} entries", prefix), MISUSED)
+    return Entry.model_validate_json(found["record"][0]) if found.height else None
+
+
+def _not_found(what: str, prefix: str) -> str:
+    return f"{what} with an id that begins with {prefix!r}: see `mineevolve knowledge list`"

@@ -26,7 +26,13 @@ def list_entries(
 def show(entry: EntryId) -> None:
     """Show one entry: its trigger, its content as a planner reads it, its evidence and its versions.
 
-    Example: `mineevolve knowledge show 85e8592d`
+    The id of a candidate, or of an entry that did not get into the store, shows what was proposed and why it
+    was rejected, by the checks or by a review.
+
+    Examples:
+
+    * `mineevolve knowledge show 85e8592d`
+    * `mineevolve sql "SELECT entry_id, reasons FROM candidate_decisions WHERE verdict = 'rejected'"`
     """
     from pipeline.command.entries import shown
 

@@ -58,7 +58,7 @@ COMMENT ON COLUMN model_usage.role IS 'Who asked';
 COMMENT ON COLUMN model_usage.model IS 'Engine and model';
 COMMENT ON COLUMN model_usage.answers IS 'Answers in the log, second tries included; the table model_calls has each';
 COMMENT ON COLUMN model_usage.usable IS 'Of them, those without an error';
-COMMENT ON COLUMN model_usage.second_tries IS 'Of them, those that Inducer asked for after an answer that could not be used';
+COMMENT ON COLUMN model_usage.second_tries IS 'Of them, those that Inducer and reviewer asked for after an answer that could not be used';
 COMMENT ON COLUMN model_usage.errors IS 'Error -> number of answers; null when there is none';
 COMMENT ON COLUMN model_usage.tokens_in IS 'Tokens of the prompts; null where no engine counts them';
 COMMENT ON COLUMN model_usage.tokens_out IS 'Tokens of the answers; null where no engine counts them';
