@@ -20,8 +20,10 @@ from rollouts.trace import Trace
 from tests.fake_world import crew, spec, subgoal, task
 from tests.test_pipeline import recordings, run
 from tests.voyager_files import event, write_run
+from warehouse import log
 from warehouse.analysis import ANALYSIS, query
 from warehouse.domains import Domain
+from warehouse.entries import Review
 from warehouse.knowledge import Check
 from warehouse.records import TRACE_TABLES
 from warehouse.snapshots import list_snapshots, published_snapshot
@@ -208,6 +210,28 @@ def test_knowledge_can_be_listed_shown_and_explained(home: Path) -> None:
     unknown = call(home, "knowledge", "show", "ffffffffff")
     assert unknown.exit_code == 2
     assert "mineevolve knowledge list" in " ".join(unknown.output.split())
+
+
+def test_a_proposal_that_a_reviewer_refused_is_shown_with_the_reason(home: Path, tmp_path: Path) -> None:
+    shutil.copytree(home, tmp_path / "home")
+    [proposed, *_] = log.candidates_of(log.read(home, "candidates"))
+    verdict = Review(
+        candidate_id=proposed.candidate_id,
+        entry_id=proposed.entry_id,
+        verdict="rejected",
+        reason="it would not [b]help[/b]",
+        request_id="r",
+        model="reviewer",
+        template="curator_v1",
+    )
+    log.append(tmp_path / "home", "reviews", "0000", log.review_rows("0000", [verdict]))
+    assert call(tmp_path / "home", "warehouse", "rebuild").exit_code == 0
+    for named in (proposed.entry_id[:8], proposed.candidate_id):
+        shown = call(tmp_path / "home", "knowledge", "show", named)
+        assert shown.exit_code == 0, shown.output
+        assert f"{proposed.type} {proposed.entry_id} (rejected)" in words(shown)
+        assert "review: reviewer: it would not [b]help[/b]" in words(shown)
+        assert "craft wooden_pickaxe" in words(shown)
 
 
 def test_snapshots_can_be_listed_verified_and_compared(home: Path) -> None:

@@ -56,6 +56,25 @@ def test_doctor_asks_an_endpoint_for_its_models(tmp_path: Path) -> None:
     assert server.bodies == []
 
 
+def test_doctor_asks_for_the_reviewer_too(tmp_path: Path) -> None:
+    with serving({}) as server:
+        own(tmp_path, "openai", model=MODEL, base_url=server.url)
+        found = call(tmp_path, "doctor", MINEEVOLVE_REVIEWER="own")
+    gone = call(tmp_path, "doctor", MINEEVOLVE_REVIEWER="nobody")
+    assert (found.exit_code, gone.exit_code) == (0, 1)
+    assert f"reviewer: own: {server.url} has small" in words(found)
+    assert "reviewer: no model 'nobody'; there are: rules" in words(gone)
+    assert "reviewer" not in words(call(tmp_path, "doctor"))
+
+
+def test_a_reviewer_that_there_is_not_is_one_line(tmp_path: Path) -> None:
+    result = call(tmp_path, "run", MINEEVOLVE_REVIEWER="nobody")
+    assert result.exit_code == 1
+    assert "no model 'nobody'; there are: rules" in words(result)
+    assert "Traceback" not in result.output
+    assert not (tmp_path / "home" / "traces").exists()
+
+
 def test_doctor_says_which_key_is_missing(tmp_path: Path) -> None:
     own(tmp_path, "openai", model="m", base_url="http://127.0.0.1:1/v1", api_key_env="OWN_KEY")
     result = call(tmp_path, "doctor", MINEEVOLVE_MODEL="own", OWN_KEY="")
