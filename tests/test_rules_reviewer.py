@@ -24,6 +24,7 @@ from tests.good_cases import (
 )
 from tests.test_curator import passed
 from warehouse.entries import Entry
+from warehouse.knowledge import RemedyContent
 
 RULES = RulesStandIn(DOMAIN)
 
@@ -63,9 +64,14 @@ def narrower(case: Case) -> Case:
     return case.with_candidate(trigger=(*case.candidate.trigger, where("gui", "eq", "none")))
 
 
-def test_what_a_known_entry_tells_wherever_it_applies_is_refused() -> None:
+def noted(case: Case, note: str) -> Case:
+    assert isinstance(case.candidate.content, RemedyContent)
+    return case.with_content(risk=case.candidate.content.risk.model_copy(update={"note": note}))
+
+
+def test_what_a_known_entry_tells_under_the_same_conditions_is_refused() -> None:
     known = entry(station_remedy("oak", "axe"))
-    case = narrower(station_remedy("birch", "axe")).with_content(scope="task_global")
+    case = station_remedy("birch", "axe").with_content(scope="task_global")
     said = verdict(case, known)
     assert said.verdict == "reject"
     assert known.entry_id[:8] in said.reason
@@ -75,10 +81,12 @@ def test_what_a_known_entry_tells_wherever_it_applies_is_refused() -> None:
     ("case", "known"),
     [
         # Curator makes one entry of these two, and adds up what stands behind them.
-        (narrower(station_remedy("oak", "axe")), station_remedy("birch", "axe")),
-        # The known one does not apply wherever this one would.
+        (noted(station_remedy("oak", "axe"), "no table stood there"), station_remedy("birch", "axe")),
+        # One of them has a condition more, which may be what was learnt.
         (station_remedy("oak", "axe").with_content(scope="task_global"),
          narrower(station_remedy("oak", "axe"))),
+        (narrower(station_remedy("oak", "axe")).with_content(scope="task_global"),
+         station_remedy("oak", "axe")),
         # Other steps, another failure, another action.
         (station_remedy("oak", "axe").with_content(repair=(step("use", "crafting_table"),)),
          station_remedy("oak", "axe")),
@@ -86,7 +94,7 @@ def test_what_a_known_entry_tells_wherever_it_applies_is_refused() -> None:
         (stuck_remedy("oak"), log_skill("oak")),
         (ingredient_remedy("oak", "axe"), ingredient_remedy("birch", "axe")),
     ],
-    ids=["merged", "wider", "other steps", "other target", "other type", "other wood"],
+    ids=["merged", "wider", "narrower", "other steps", "other target", "other type", "other wood"],
 )  # fmt: skip
 def test_what_adds_something_is_kept(case: Case, known: Case) -> None:
     assert verdict(case, entry(known)).verdict == "keep"
@@ -97,7 +105,6 @@ def test_a_skill_that_differs_in_its_checks_alone_adds_nothing() -> None:
     known = entry(case)
     stricter = case.with_candidate(
         verification=(*case.candidate.verification, check("alive")),
-        trigger=(*case.candidate.trigger, where("hunger", "gt", 4)),
     )
     assert verdict(stricter, known).verdict == "reject"
 

@@ -1,9 +1,10 @@
 """The stand-in as reviewer: two faults that a request shows by itself, and no others.
 
 It refuses a remedy whose repair begins with the action that failed, and what adds nothing to an entry of the
-summary: the same steps for the same action (and failure), wherever it would apply. Two entries that Curator
-makes one of are none of its business, since the evidence of both is added up there. It looks at structure
-alone, knows nothing of the world and keeps everything else: what it says is nothing that a model would say.
+summary: the same steps for the same action (and failure) under the same conditions. Two entries that Curator
+makes one of are none of its business, since the evidence of both is added up there; and a condition more, or
+fewer, may be what was learnt. It looks at structure alone, knows nothing of the world and keeps everything
+else: what it says is nothing that a model would say.
 """
 
 from typing import Any
@@ -39,9 +40,11 @@ def _adds_nothing(situation: ReviewSituation) -> str | None:
     proposed = situation.proposed
     for known in situation.known:
         same = _what_it_tells(known) == _what_it_tells(proposed)
-        wherever = set(conditions_of(known)) <= set(conditions_of(proposed))
-        if same and wherever and same_but_trigger(known) != same_but_trigger(proposed):
-            return f"{known.type} {known.entry_id[:LABEL_LENGTH]} tells the same steps wherever it applies"
+        alike = set(conditions_of(known)) == set(conditions_of(proposed))
+        if same and alike and same_but_trigger(known) != same_but_trigger(proposed):
+            return (
+                f"{known.type} {known.entry_id[:LABEL_LENGTH]} tells the same steps under the same conditions"
+            )
     return None
 
 
