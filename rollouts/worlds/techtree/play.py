@@ -116,6 +116,8 @@ class Play:
 
     def note_pack(self) -> bool:
         """Writes the pack's changes down; whether there were any. Things that found no room may fit now."""
+        if not self.pack.changes:
+            return False
         rows = self.pack.flush()
         self.changes.extend((self.now, item, delta, left) for item, delta, left in rows)
         if rows:
