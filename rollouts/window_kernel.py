@@ -6,7 +6,7 @@ be written to share one compiled version; numba keeps it on disk.
 """
 
 from collections.abc import Callable
-from math import floor, inf
+from math import floor, inf, sqrt
 from typing import Any, Final, Protocol, TypeVar, cast
 
 import numba
@@ -17,6 +17,7 @@ from numba import types
 Function = TypeVar("Function", bound=Callable[..., object])
 Blocks = npt.NDArray[np.uint16]
 Traits = npt.NDArray[np.uint8]
+Members = npt.NDArray[np.bool_]
 
 SOLID: Final = 1
 RISKY: Final = 2
@@ -29,10 +30,12 @@ RISK: Final = 5
 
 _BLOCKS: Final = types.Array(types.uint16, 3, "A", readonly=True)
 _TRAITS: Final = types.Array(types.uint8, 1, "C", readonly=True)
+_MEMBERS: Final = types.Array(types.boolean, 1, "C", readonly=True)
 _WHOLE, _REAL = types.int64, types.float64
 _ORIGIN: Final = (_WHOLE, _WHOLE, _WHOLE)
 _POINT: Final = (_REAL, _REAL, _REAL)
 _CELL: Final[Any] = types.Tuple((_WHOLE,) * 4)  # type: ignore[no-untyped-call]
+_OUTLINE: Final[Any] = types.Tuple((_WHOLE, types.boolean))  # type: ignore[no-untyped-call]
 
 
 class _Compiler(Protocol):
@@ -62,10 +65,75 @@ def nearest_squares(blocks: Blocks, x: float, y: float, z: float, out: npt.NDArr
         dx = (i + x) * (i + x)
         for j in range(ny):
             dy = (j + y) * (j + y)
+            # Alike cells lie in rows, and the nearest of a row is written once.
+            last, least = np.uint64(blocks[np.uint64(i), np.uint64(j), np.uint64(0)]), inf
             for k in range(nz):
                 away = dx + dy + (k + z) * (k + z)
-                block = blocks[i, j, k]
-                out[block] = min(out[block], away)
+                block = np.uint64(blocks[np.uint64(i), np.uint64(j), np.uint64(k)])
+                if block != last:
+                    out[last] = min(out[last], least)
+                    last, least = block, away
+                else:
+                    least = min(least, away)
+            out[last] = min(out[last], least)
+
+
+@_compiled(
+    _OUTLINE(
+        _BLOCKS,
+        *_POINT,
+        _REAL,
+        _MEMBERS,
+        types.float64[::1],
+        _WHOLE,
+        types.int64[::1],
+        types.float64[::1],
+    )
+)
+def nearest_cells(
+    blocks: Blocks,
+    x: float,
+    y: float,
+    z: float,
+    reach: float,
+    known: Members,
+    squares: npt.NDArray[np.float64],
+    before: int,
+    found: npt.NDArray[np.int64],
+    near: npt.NDArray[np.float64],
+) -> tuple[int, bool]:
+    """How many palette entries that are `known` are in the window, and whether they are the same, and the
+    same of them within `reach`, as the first `before` of `found` and `near` say, which the last call left.
+
+    `found` gets the entries, in order, `near` how far the nearest cell of each is. All arrays have a place
+    per palette entry; `squares` is scratch. (x, y, z) is that of `nearest_squares`.
+    """
+    nearest_squares(blocks, x, y, z, squares)
+    count, same = 0, True
+    for entry in range(len(squares)):
+        if squares[entry] < inf and known[entry]:
+            away = sqrt(squares[entry])
+            same = same and count < before and found[count] == entry
+            same = same and (near[count] <= reach) == (away <= reach)
+            found[count], near[count] = entry, away
+            count += 1
+    return count, same and count == before
+
+
+@_compiled(_WHOLE(_BLOCKS, _MEMBERS, types.int64[:, ::1]))
+def find_cells(blocks: Blocks, wanted: Members, out: npt.NDArray[np.int64]) -> int:
+    """How many cells hold an entry that is `wanted`; `out` gets their places from the window's corner, in
+    the window's order, as many as it has rows for."""
+    nx, ny, nz = blocks.shape
+    count = 0
+    for i in range(nx):
+        for j in range(ny):
+            for k in range(nz):
+                if wanted[np.uint64(blocks[np.uint64(i), np.uint64(j), np.uint64(k)])]:
+                    if count < len(out):
+                        out[count, 0], out[count, 1], out[count, 2] = i, j, k
+                    count += 1
+    return count
 
 
 @_compiled(_CELL(_BLOCKS, _TRAITS, *_ORIGIN, *_POINT, *_POINT))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from rollouts.executors.geometry import EYE_HEIGHT, REACH, Cell, Look, Point, distance, look_at
 from rollouts.executors.terrain import UNKNOWN, Palette, Terrain
 from rollouts.protocols import Observation, Seen
-from rollouts.window_kernel import WALL, first_solid, ground, level_run
+from rollouts.window_kernel import WALL, find_cells, first_solid, ground, level_run
 
 # Where on a block one may aim: its middle, then its faces a little inside, the top first.
 _AIMS: Final = (
@@ -25,6 +25,8 @@ _AIMS: Final = (
 )
 
 _HALF_DIAGONAL: Final = 0.87
+_PLACES: Final = np.empty((4096, 3), np.int64)
+"""what `find_cells` writes to: more places than the usual window has cells"""
 _ASKED: Final = 16
 """cells that are made at a time: mostly the nearest few are looked at"""
 
@@ -42,20 +44,12 @@ class Scene:
             self._origin = window.origin
             self._shape = window.blocks.shape
             self._palette = window.palette
-
-    @cached_property
-    def place(self) -> Point:
-        """The middle of the soles."""
-        return Point(self.observation.x, self.observation.y, self.observation.z)
-
-    @cached_property
-    def eye(self) -> Point:
-        return Point(self.observation.x, self.observation.y + EYE_HEIGHT, self.observation.z)
-
-    @cached_property
-    def feet(self) -> Cell:
-        """The cell that the feet are in; standing a hair below a block's top counts as on it."""
-        return Point(self.place.x, self.place.y + 0.1, self.place.z).cell()
+        x, y, z = observation.x, observation.y, observation.z
+        self.place = Point(x, y, z)
+        """the middle of the soles"""
+        self.eye = Point(x, y + EYE_HEIGHT, z)
+        self.feet = Cell(math.floor(x), math.floor(y + 0.1), math.floor(z))
+        """the cell that the feet are in; standing a hair below a block's top counts as on it"""
 
     @property
     def airborne(self) -> bool:
@@ -133,9 +127,10 @@ class Scene:
         wanted = self._terrain.members(self._palette, frozenset(names))
         if wanted is None:
             return
-        found = np.argwhere(wanted[self._blocks])
-        if not len(found):
+        count = find_cells(self._blocks, wanted, _PLACES)
+        if not count:
             return
+        found = _PLACES[:count] if count <= len(_PLACES) else np.argwhere(wanted[self._blocks])
         cells = found + np.asarray(self._origin)
         gaps = ((cells + 0.5 - np.asarray(self.eye)) ** 2).sum(axis=1)
         # The cell itself breaks ties, so that equally near ones come in the same order everywhere.

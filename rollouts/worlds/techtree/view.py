@@ -52,7 +52,7 @@ def _window(play: Play, x: float, y: float, z: float) -> Window:
 
 def _entities(play: Play, radius: float) -> tuple[Seen, ...]:
     state, near = play.state, np.empty((MAX_MOBS + MAX_ITEMS, 4))
-    n_mobs, n_items = find_near(state.body[0], state.mobs, state.items, float(radius), near)
+    n_mobs, n_items = find_near(state.body, state.mobs, state.items, float(radius), near)
     kinds, items = play.catalogue.creatures, play.catalogue.items
     rows = near[: n_mobs + n_items].tolist()
     creatures = [Seen(kinds[int(number)], x, y, z) for number, x, y, z in rows[:n_mobs]]
