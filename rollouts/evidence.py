@@ -1,6 +1,6 @@
 """What an attempt showed, as frames of the trace contract without their keys."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -29,12 +29,13 @@ def tick_frame(advances: Sequence[Advance]) -> pl.DataFrame:
     # Every tick's distance from the end of its advance.
     ticks = np.repeat(ends - np.cumsum(counts), counts) + np.arange(sum(counts))
     given = _given([each for each in rows if isinstance(each, TickRows)], rows)
-    columns = [
-        given[name].cast(kind) if name in given else pl.Series(name, [None] * len(ticks), dtype=kind)
-        for name, kind in _columns("ticks").items()
-        if name != "tick"
-    ]
-    return pl.DataFrame([pl.Series("tick", ticks, dtype=pl.Int32), *columns]).select(list(_columns("ticks")))
+    given["tick"] = pl.Series("tick", ticks)
+    return pl.DataFrame(
+        [
+            given[name].cast(kind) if name in given else pl.Series(name, [None] * len(ticks), dtype=kind)
+            for name, kind in _columns("ticks").items()
+        ]
+    )
 
 
 def _given(noted: Sequence[TickRows], rows: Sequence[Mapping[str, npt.NDArray[Any]]]) -> dict[str, pl.Series]:
@@ -48,14 +49,33 @@ def _given(noted: Sequence[TickRows], rows: Sequence[Mapping[str, npt.NDArray[An
     }
     for name in TEXTS:
         texts, codes = coded(stretches, name)
-        given[name] = pl.Series(name, texts).gather(codes)
+        given[name] = pl.Series(name, texts)[codes]
     return given
 
 
 def rows_of(table: str, rows: Sequence[Row]) -> pl.DataFrame:
     """Rows of one attempt as a frame, in stored order; a column that a row does not name is null."""
-    frame = pl.DataFrame(rows, schema=_columns(table), orient="row")
-    return frame.sort([name for name in TABLES[table].sort_by if name not in _KEYS], maintain_order=True)
+    # There are few, and Python sorts them before Polars has planned how to.
+    return pl.DataFrame(sorted(rows, key=_order(table)), schema=_columns(table), orient="row")
+
+
+@cache
+def _order(table: str) -> Callable[[Row], tuple[Any, ...]]:
+    """What the rows of an attempt are sorted by: as Polars would, nulls first and enums in their order."""
+    names = [name for name in TABLES[table].sort_by if name not in _KEYS]
+    ranks = [
+        {value: rank for rank, value in enumerate(kind.categories)} if isinstance(kind, pl.Enum) else None
+        for kind in map(_columns(table).__getitem__, names)
+    ]
+
+    def order(row: Row) -> tuple[Any, ...]:
+        values = [
+            value if rank is None or value is None else rank[value]
+            for value, rank in zip(map(row.get, names), ranks, strict=True)
+        ]
+        return tuple((value is not None, value) for value in values)
+
+    return order
 
 
 @cache

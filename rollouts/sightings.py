@@ -124,7 +124,7 @@ class _Eyes:
         self.palette = palette
         self._things = things
         self._known = np.array([thing is not None for thing in things])
-        self._squares, self._near = np.empty(len(palette)), np.empty(len(palette))
+        self._squares, self._near = np.full(len(palette), np.inf), np.empty(len(palette))
         self._entries = np.empty(len(palette), np.int64)
         self._count = 0
         self._found: list[Thing] = []

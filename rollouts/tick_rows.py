@@ -15,6 +15,7 @@ NUMBERS: Final = ("x", "y", "z", "yaw", "pitch", "health", "hunger", "alive")
 """the rows of a sheet, by the contract's names; alive is 0 or 1 there"""
 TEXTS: Final = ("equipped", "gui", "action")
 COLUMNS: Final = NUMBERS + TEXTS
+_ROW: Final = {name: row for row, name in enumerate(NUMBERS)}
 Sheet = npt.NDArray[np.float32]
 Texts = tuple[str, str, str]
 """the values of `TEXTS`"""
@@ -40,14 +41,17 @@ class TickRows(Mapping[str, npt.NDArray[Any]]):
         self.stretches = stretches
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        if name in TEXTS:
-            names, codes = coded(self.stretches, name)
-            return np.array(names, dtype=object)[codes]
-        row = NUMBERS.index(name) if name in NUMBERS else None
+        row = _ROW.get(name)
         if row is None:
-            raise KeyError(name)
-        parts = [sheet[row, first:end] for sheet, first, end, _, _ in self.stretches]
-        numbers = parts[0] if len(parts) == 1 else np.concatenate(parts)
+            if name not in TEXTS:
+                raise KeyError(name)
+            texts, codes = coded(self.stretches, name)
+            return np.array(texts, dtype=object)[codes]
+        if len(self.stretches) == 1:
+            sheet, first, end, _, _ = self.stretches[0]
+            numbers = sheet[row, first:end]
+        else:
+            numbers = np.concatenate([sheet[row, first:end] for sheet, first, end, _, _ in self.stretches])
         return numbers > 0 if name == "alive" else numbers
 
     def __iter__(self) -> Iterator[str]:

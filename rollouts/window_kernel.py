@@ -55,39 +55,9 @@ def _at(blocks: Blocks, traits: Traits, i: int, j: int, k: int) -> int:
     return int(traits[blocks[i, j, k]])
 
 
-@_compiled(types.void(_BLOCKS, *_POINT, types.float64[::1]))
-def nearest_squares(blocks: Blocks, x: float, y: float, z: float, out: npt.NDArray[np.float64]) -> None:
-    """The square of the distance to the nearest cell of each palette entry, infinite where there is none.
-    (x, y, z) leads from the eyes to the middle of the window's first cell."""
-    out[:] = inf
-    nx, ny, nz = blocks.shape
-    for i in range(nx):
-        dx = (i + x) * (i + x)
-        for j in range(ny):
-            dy = (j + y) * (j + y)
-            # Alike cells lie in rows, and the nearest of a row is written once.
-            last, least = np.uint64(blocks[np.uint64(i), np.uint64(j), np.uint64(0)]), inf
-            for k in range(nz):
-                away = dx + dy + (k + z) * (k + z)
-                block = np.uint64(blocks[np.uint64(i), np.uint64(j), np.uint64(k)])
-                if block != last:
-                    out[last] = min(out[last], least)
-                    last, least = block, away
-                else:
-                    least = min(least, away)
-            out[last] = min(out[last], least)
-
-
 @_compiled(
     _OUTLINE(
-        _BLOCKS,
-        *_POINT,
-        _REAL,
-        _MEMBERS,
-        types.float64[::1],
-        _WHOLE,
-        types.int64[::1],
-        types.float64[::1],
+        _BLOCKS, *_POINT, _REAL, _MEMBERS, types.float64[::1], _WHOLE, types.int64[::1], types.float64[::1]
     )
 )
 def nearest_cells(
@@ -105,19 +75,64 @@ def nearest_cells(
     """How many palette entries that are `known` are in the window, and whether they are the same, and the
     same of them within `reach`, as the first `before` of `found` and `near` say, which the last call left.
 
-    `found` gets the entries, in order, `near` how far the nearest cell of each is. All arrays have a place
-    per palette entry; `squares` is scratch. (x, y, z) is that of `nearest_squares`.
+    `found` gets the entries, in order, `near` how far the nearest cell of each is. (x, y, z) leads from the
+    eyes to the middle of the window's first cell. All arrays have a place per palette entry; `squares` is
+    infinite throughout and is left so.
     """
-    nearest_squares(blocks, x, y, z, squares)
-    count, same = 0, True
-    for entry in range(len(squares)):
-        if squares[entry] < inf and known[entry]:
-            away = sqrt(squares[entry])
-            same = same and count < before and found[count] == entry
-            same = same and (near[count] <= reach) == (away <= reach)
-            found[count], near[count] = entry, away
-            count += 1
-    return count, same and count == before
+    nx, ny, nz = blocks.shape
+    met = np.empty(len(squares), np.int64)
+    count = 0
+    for i in range(nx):
+        dx = (i + x) * (i + x)
+        for j in range(ny):
+            dy = (j + y) * (j + y)
+            # Alike cells lie in rows, and the nearest of a row is written once.
+            last, least = np.uint64(blocks[np.uint64(i), np.uint64(j), np.uint64(0)]), inf
+            for k in range(nz + 1):
+                away = dx + dy + (k + z) * (k + z)
+                block = last
+                if k < nz:
+                    block = np.uint64(blocks[np.uint64(i), np.uint64(j), np.uint64(k)])
+                if block == last and k < nz:
+                    least = min(least, away)
+                    continue
+                if known[last] and least < squares[last]:
+                    if squares[last] == inf:
+                        at = count
+                        while at > 0 and met[at - 1] > last:
+                            met[at] = met[at - 1]
+                            at -= 1
+                        met[at] = last
+                        count += 1
+                    squares[last] = least
+                last, least = block, away
+    same = count == before
+    for n in range(count):
+        entry = met[n]
+        away = sqrt(squares[entry])
+        same = same and found[n] == entry and (near[n] <= reach) == (away <= reach)
+        found[n], near[n] = entry, away
+        squares[entry] = inf
+    return count, same
+
+
+@_compiled(types.void(_BLOCKS, types.float64[::1], types.int64[:, ::1]))
+def nearest_places(blocks: Blocks, gaps: npt.NDArray[np.float64], places: npt.NDArray[np.int64]) -> None:
+    """The place, from the window's corner, of the cell of each palette entry that is nearest to the window's
+    middle, the last of equally near ones; -1 where there is none. `gaps` is scratch, a place per entry."""
+    gaps[:], places[:] = inf, -1
+    nx, ny, nz = blocks.shape
+    for i in range(nx):
+        dx = i - (nx - 1) / 2
+        for j in range(ny):
+            dy = j - (ny - 1) / 2
+            for k in range(nz):
+                dz = k - (nz - 1) / 2
+                gap = dx * dx + dy * dy + dz * dz
+                block = np.uint64(blocks[i, j, k])
+                if gap <= gaps[block]:
+                    gaps[block] = gap
+                    places[block, 0], places[block, 1], places[block, 2] = i, j, k
 
 
 @_compiled(_WHOLE(_BLOCKS, _MEMBERS, types.int64[:, ::1]))

@@ -30,8 +30,8 @@ def advance(
 ) -> tuple[int, int]:
     """Up to `ticks` ticks under the same inputs; what passed, and the flags of the last tick.
 
-    `out[:, first + n]` gets x, y, z, yaw, pitch, health, hunger and alive after tick n. A tick that raised any flag
-    is the last.
+    `out[:, first + n]` gets x, y, z, yaw, pitch, health, hunger and alive after tick n. A tick that raised
+    any flag is the last.
     """
     body, controls, rule = bodies[0], inputs[0], rules[0]
     for n in range(ticks):

@@ -4,7 +4,7 @@ comes next is here, in the blocks, or in the pack (pack.py): nothing is hidden i
 Units are blocks, ticks, half-hearts and degrees. Truth values are integers, 0 or 1.
 """
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -107,8 +107,8 @@ class State:
         self.blocks = blocks
         self.body: Records = np.zeros(1, BODY)
         # The same memory: a number of a record takes ten times as long to read or write by its name.
-        self.reals = memoryview(self.body.view(np.float64)[:_REALS])
-        self.wholes = memoryview(self.body.view(np.int64)[_REALS:])
+        self.reals = cast("memoryview[float]", self.body.view(np.float64)[:_REALS].data)
+        self.wholes = self.body.view(np.int64)[_REALS:].data
         self.controls: Records = np.zeros(1, CONTROLS)
         self.mobs: Records = np.zeros(MAX_MOBS, MOB)
         self.mobs["kind"] = -1
