@@ -1,14 +1,16 @@
 """What an attempt showed, as frames of the trace contract without their keys."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from rollouts.protocols import Advance
 from rollouts.sightings import Row
+from rollouts.tick_rows import NUMBERS, TEXTS, TickRows, coded, numbers_of
 from warehouse.records import TABLES, polars_schema
 
 _KEYS: Final = ("episode_id", "attempt")
@@ -21,23 +23,59 @@ def tick_frame(advances: Sequence[Advance]) -> pl.DataFrame:
     that a world does not give is null. The last row of an advance is that of its observation."""
     if not advances:
         return rows_of("ticks", [])
-    counts = [len(next(iter(advance.ticks.values()))) for advance in advances]
-    ends = [advance.observation.tick + 1 for advance in advances]
-    ticks = np.concatenate([np.arange(end - n, end) for end, n in zip(ends, counts, strict=True)])
-    columns = [
-        pl.Series(name, np.concatenate([advance.ticks[name] for advance in advances])).cast(kind)
-        if name in advances[0].ticks
-        else pl.Series(name, [None] * len(ticks), dtype=kind)
-        for name, kind in _columns("ticks").items()
-        if name != "tick"
-    ]
-    return pl.DataFrame([pl.Series("tick", ticks, dtype=pl.Int32), *columns]).select(list(_columns("ticks")))
+    rows = [advance.ticks for advance in advances]
+    counts = [each.height if isinstance(each, TickRows) else len(next(iter(each.values()))) for each in rows]
+    ends = np.array([advance.observation.tick + 1 for advance in advances])
+    # Every tick's distance from the end of its advance.
+    ticks = np.repeat(ends - np.cumsum(counts), counts) + np.arange(sum(counts))
+    given = _given([each for each in rows if isinstance(each, TickRows)], rows)
+    given["tick"] = pl.Series("tick", ticks)
+    return pl.DataFrame(
+        [
+            given[name].cast(kind) if name in given else pl.Series(name, [None] * len(ticks), dtype=kind)
+            for name, kind in _columns("ticks").items()
+        ]
+    )
+
+
+def _given(noted: Sequence[TickRows], rows: Sequence[Mapping[str, npt.NDArray[Any]]]) -> dict[str, pl.Series]:
+    """The columns that a world gives; `noted` are those of the rows that are `TickRows`: all or none."""
+    if len(noted) < len(rows):
+        return {name: pl.Series(name, np.concatenate([each[name] for each in rows])) for name in rows[0]}
+    stretches = [stretch for each in noted for stretch in each.stretches]
+    given = {
+        name: pl.Series(name, row > 0 if name == "alive" else row)
+        for name, row in zip(NUMBERS, numbers_of(stretches), strict=True)
+    }
+    for name in TEXTS:
+        texts, codes = coded(stretches, name)
+        given[name] = pl.Series(name, texts)[codes]
+    return given
 
 
 def rows_of(table: str, rows: Sequence[Row]) -> pl.DataFrame:
     """Rows of one attempt as a frame, in stored order; a column that a row does not name is null."""
-    frame = pl.DataFrame(rows, schema=_columns(table), orient="row")
-    return frame.sort([name for name in TABLES[table].sort_by if name not in _KEYS], maintain_order=True)
+    # There are few, and Python sorts them before Polars has planned how to.
+    return pl.DataFrame(sorted(rows, key=_order(table)), schema=_columns(table), orient="row")
+
+
+@cache
+def _order(table: str) -> Callable[[Row], tuple[Any, ...]]:
+    """What the rows of an attempt are sorted by: as Polars would, nulls first and enums in their order."""
+    names = [name for name in TABLES[table].sort_by if name not in _KEYS]
+    ranks = [
+        {value: rank for rank, value in enumerate(kind.categories)} if isinstance(kind, pl.Enum) else None
+        for kind in map(_columns(table).__getitem__, names)
+    ]
+
+    def order(row: Row) -> tuple[Any, ...]:
+        values = [
+            value if rank is None or value is None else rank[value]
+            for value, rank in zip(map(row.get, names), ranks, strict=True)
+        ]
+        return tuple((value is not None, value) for value in values)
+
+    return order
 
 
 @cache

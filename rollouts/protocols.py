@@ -8,7 +8,7 @@ pitch 90 looks down). Time is game ticks, 20 per second.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Final, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -92,24 +92,40 @@ class Action:
     def name(self) -> str:
         """The inputs as the trace contract writes them: sorted, joined by '+', 'noop' when there are none."""
         return _named(
-            forward=self.forward > 0,
-            back=self.forward < 0,
-            right=self.strafe > 0,
-            left=self.strafe < 0,
-            jump=self.jump,
-            sneak=self.sneak,
-            sprint=self.sprint,
-            attack=self.attack,
-            use=self.use or self.place is not None,
-            camera=self.yaw is not None or self.pitch is not None,
-            craft=self.craft is not None,
-            smelt=self.smelt is not None or self.collect,
+            self.attack,
+            self.forward < 0,
+            self.yaw is not None or self.pitch is not None,
+            self.craft is not None,
+            self.forward > 0,
+            self.jump,
+            self.strafe < 0,
+            self.strafe > 0,
+            self.smelt is not None or self.collect,
+            self.sneak,
+            self.sprint,
+            self.use or self.place is not None,
         )
 
 
+_INPUTS: Final = (
+    "attack",
+    "back",
+    "camera",
+    "craft",
+    "forward",
+    "jump",
+    "left",
+    "right",
+    "smelt",
+    "sneak",
+    "sprint",
+    "use",
+)
+
+
 @cache
-def _named(**pressed: bool) -> str:
-    return "+".join(sorted(key for key, held in pressed.items() if held)) or "noop"
+def _named(*pressed: bool) -> str:
+    return "+".join(name for name, held in zip(_INPUTS, pressed, strict=True) if held) or "noop"
 
 
 @dataclass(frozen=True, slots=True)

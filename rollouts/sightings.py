@@ -5,7 +5,7 @@ A source without a window cannot see: it has no view (None), which is not the sa
 
 import math
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -74,44 +74,95 @@ class Lookout:
         self._domain = domain
         self._last: Observation | None = None
         self._blocks: dict[Thing, float] = {}
-        self._palette: tuple[str, ...] = ()
-        self._things: tuple[Thing | None, ...] = ()
+        self._crowd: dict[Thing, float] = {}
+        """blocks and entities, when entities were last in view"""
+        self._crowd_blocks: dict[Thing, float] | None = None
+        """the blocks that are among these"""
+        self._entities: dict[Thing, bool] = {}
+        """the entities that are, and whether in reach"""
+        self._eyes: _Eyes | None = None
 
     def look(self, observation: Observation) -> View | None:
-        """The view now; None where the observation has no window. It is the same object as before where
-        nothing has changed and no entity is in view."""
+        """The view now; None where the observation has no window.
+
+        It is the same object as long as the same things are in view and the same of them in reach: what
+        makes no row (see `changes`) only brings its distances up to date.
+        """
         window = observation.window
         if window is None:
             return None
         eye = (observation.x, observation.y + EYE_HEIGHT, observation.z)
         if self._last is None or not _same_blocks(self._last, observation):
-            self._blocks = self._blocks_in(window, eye)
+            if self._eyes is None or self._eyes.palette is not window.palette:
+                self._eyes = _Eyes(window.palette, _things(window.palette, self._domain))
+            self._blocks = self._eyes.look(window, eye)
             self._last = observation
-        if not window.entities:
-            return self._blocks
-        nearest = dict(self._blocks)
+        return self._with_entities(window, eye) if window.entities else self._blocks
+
+    def _with_entities(self, window: Window, eye: tuple[float, float, float]) -> View:
+        nearest: dict[Thing, float] = {}
         for entity in window.entities:
-            thing = Thing("entity", entity.name)
+            thing = _entity(entity.name)
             distance = math.dist(eye, (entity.x, entity.y, entity.z))
-            nearest[thing] = min(distance, nearest.get(thing, distance))
-        return nearest
+            known = nearest.get(thing)
+            if known is None or distance < known:
+                nearest[thing] = distance
+        reached = {thing: distance <= REACH for thing, distance in nearest.items()}
+        if self._crowd_blocks is not self._blocks or reached != self._entities:
+            self._crowd_blocks, self._entities = self._blocks, reached
+            self._crowd = self._blocks | nearest
+        else:
+            self._crowd.update(self._blocks)
+            self._crowd.update(nearest)
+        return self._crowd
 
-    def _blocks_in(self, window: Window, eye: tuple[float, float, float]) -> dict[Thing, float]:
-        from rollouts.window_kernel import nearest_squares  # numba, only where there are windows
 
-        if window.palette is not self._palette:
-            self._palette, self._things = window.palette, _things(window.palette, self._domain)
-        corner = [start + 0.5 - place for start, place in zip(window.origin, eye, strict=True)]
-        squares = np.empty(len(window.palette))
-        nearest_squares(window.blocks, corner[0], corner[1], corner[2], squares)
-        found = np.flatnonzero(np.isfinite(squares))
-        near = np.sqrt(squares[found]).tolist()
+class _Eyes:
+    """The blocks in windows of one palette, one window after the other."""
+
+    def __init__(self, palette: tuple[str, ...], things: tuple[Thing | None, ...]) -> None:
+        self.palette = palette
+        self._things = things
+        self._known = np.array([thing is not None for thing in things])
+        self._squares, self._near = np.full(len(palette), np.inf), np.empty(len(palette))
+        self._entries = np.empty(len(palette), np.int64)
+        self._count = 0
+        self._found: list[Thing] = []
+        self._view: dict[Thing, float] = {}
+
+    def look(self, window: Window, eye: tuple[float, float, float]) -> dict[Thing, float]:
+        """The nearest of each block; the same object where only distances have changed, and none of them
+        into or out of reach."""
+        from rollouts.window_kernel import nearest_cells  # numba, only where there are windows
+
+        x, y, z = window.origin
+        count, same = nearest_cells(
+            window.blocks,
+            x + 0.5 - eye[0],
+            y + 0.5 - eye[1],
+            z + 0.5 - eye[2],
+            REACH,
+            self._known,
+            self._squares,
+            self._count,
+            self._entries,
+            self._near,
+        )
+        distances = self._near[:count].tolist()
+        if same:
+            self._view.update(zip(self._found, distances, strict=True))
+            return self._view
+        self._count = count
         things = self._things
-        return {
-            thing: distance
-            for index, distance in zip(found.tolist(), near, strict=True)
-            if (thing := things[index]) is not None
-        }
+        found = [things[entry] for entry in self._entries[:count].tolist()]
+        self._found = [thing for thing in found if thing is not None]
+        self._view = dict(zip(self._found, distances, strict=True))
+        return self._view
+
+
+@cache
+def _entity(name: str) -> Thing:
+    return Thing("entity", name)
 
 
 def _same_blocks(one: Observation, other: Observation) -> bool:
@@ -119,7 +170,9 @@ def _same_blocks(one: Observation, other: Observation) -> bool:
     assert before is not None
     assert now is not None
     return (
-        (one.x, one.y, one.z) == (other.x, other.y, other.z)
+        one.x == other.x
+        and one.z == other.z
+        and one.y == other.y
         and before.origin == now.origin
         and (before.palette is now.palette or before.palette == now.palette)
         and (before.blocks is now.blocks or np.array_equal(before.blocks, now.blocks))

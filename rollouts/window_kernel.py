@@ -6,7 +6,7 @@ be written to share one compiled version; numba keeps it on disk.
 """
 
 from collections.abc import Callable
-from math import floor, inf
+from math import floor, inf, sqrt
 from typing import Any, Final, Protocol, TypeVar, cast
 
 import numba
@@ -17,6 +17,7 @@ from numba import types
 Function = TypeVar("Function", bound=Callable[..., object])
 Blocks = npt.NDArray[np.uint16]
 Traits = npt.NDArray[np.uint8]
+Members = npt.NDArray[np.bool_]
 
 SOLID: Final = 1
 RISKY: Final = 2
@@ -29,10 +30,12 @@ RISK: Final = 5
 
 _BLOCKS: Final = types.Array(types.uint16, 3, "A", readonly=True)
 _TRAITS: Final = types.Array(types.uint8, 1, "C", readonly=True)
+_MEMBERS: Final = types.Array(types.boolean, 1, "C", readonly=True)
 _WHOLE, _REAL = types.int64, types.float64
 _ORIGIN: Final = (_WHOLE, _WHOLE, _WHOLE)
 _POINT: Final = (_REAL, _REAL, _REAL)
 _CELL: Final[Any] = types.Tuple((_WHOLE,) * 4)  # type: ignore[no-untyped-call]
+_OUTLINE: Final[Any] = types.Tuple((_WHOLE, types.boolean))  # type: ignore[no-untyped-call]
 
 
 class _Compiler(Protocol):
@@ -52,20 +55,100 @@ def _at(blocks: Blocks, traits: Traits, i: int, j: int, k: int) -> int:
     return int(traits[blocks[i, j, k]])
 
 
-@_compiled(types.void(_BLOCKS, *_POINT, types.float64[::1]))
-def nearest_squares(blocks: Blocks, x: float, y: float, z: float, out: npt.NDArray[np.float64]) -> None:
-    """The square of the distance to the nearest cell of each palette entry, infinite where there is none.
-    (x, y, z) leads from the eyes to the middle of the window's first cell."""
-    out[:] = inf
+@_compiled(
+    _OUTLINE(
+        _BLOCKS, *_POINT, _REAL, _MEMBERS, types.float64[::1], _WHOLE, types.int64[::1], types.float64[::1]
+    )
+)
+def nearest_cells(
+    blocks: Blocks,
+    x: float,
+    y: float,
+    z: float,
+    reach: float,
+    known: Members,
+    squares: npt.NDArray[np.float64],
+    before: int,
+    found: npt.NDArray[np.int64],
+    near: npt.NDArray[np.float64],
+) -> tuple[int, bool]:
+    """How many palette entries that are `known` are in the window, and whether they are the same, and the
+    same of them within `reach`, as the first `before` of `found` and `near` say, which the last call left.
+
+    `found` gets the entries, in order, `near` how far the nearest cell of each is. (x, y, z) leads from the
+    eyes to the middle of the window's first cell. All arrays have a place per palette entry; `squares` is
+    infinite throughout and is left so.
+    """
     nx, ny, nz = blocks.shape
+    met = np.empty(len(squares), np.int64)
+    count = 0
     for i in range(nx):
         dx = (i + x) * (i + x)
         for j in range(ny):
             dy = (j + y) * (j + y)
-            for k in range(nz):
+            # Alike cells lie in rows, and the nearest of a row is written once.
+            last, least = np.uint64(blocks[np.uint64(i), np.uint64(j), np.uint64(0)]), inf
+            for k in range(nz + 1):
                 away = dx + dy + (k + z) * (k + z)
-                block = blocks[i, j, k]
-                out[block] = min(out[block], away)
+                block = last
+                if k < nz:
+                    block = np.uint64(blocks[np.uint64(i), np.uint64(j), np.uint64(k)])
+                if block == last and k < nz:
+                    least = min(least, away)
+                    continue
+                if known[last] and least < squares[last]:
+                    if squares[last] == inf:
+                        at = count
+                        while at > 0 and met[at - 1] > last:
+                            met[at] = met[at - 1]
+                            at -= 1
+                        met[at] = last
+                        count += 1
+                    squares[last] = least
+                last, least = block, away
+    same = count == before
+    for n in range(count):
+        entry = met[n]
+        away = sqrt(squares[entry])
+        same = same and found[n] == entry and (near[n] <= reach) == (away <= reach)
+        found[n], near[n] = entry, away
+        squares[entry] = inf
+    return count, same
+
+
+@_compiled(types.void(_BLOCKS, types.float64[::1], types.int64[:, ::1]))
+def nearest_places(blocks: Blocks, gaps: npt.NDArray[np.float64], places: npt.NDArray[np.int64]) -> None:
+    """The place, from the window's corner, of the cell of each palette entry that is nearest to the window's
+    middle, the last of equally near ones; -1 where there is none. `gaps` is scratch, a place per entry."""
+    gaps[:], places[:] = inf, -1
+    nx, ny, nz = blocks.shape
+    for i in range(nx):
+        dx = i - (nx - 1) / 2
+        for j in range(ny):
+            dy = j - (ny - 1) / 2
+            for k in range(nz):
+                dz = k - (nz - 1) / 2
+                gap = dx * dx + dy * dy + dz * dz
+                block = np.uint64(blocks[i, j, k])
+                if gap <= gaps[block]:
+                    gaps[block] = gap
+                    places[block, 0], places[block, 1], places[block, 2] = i, j, k
+
+
+@_compiled(_WHOLE(_BLOCKS, _MEMBERS, types.int64[:, ::1]))
+def find_cells(blocks: Blocks, wanted: Members, out: npt.NDArray[np.int64]) -> int:
+    """How many cells hold an entry that is `wanted`; `out` gets their places from the window's corner, in
+    the window's order, as many as it has rows for."""
+    nx, ny, nz = blocks.shape
+    count = 0
+    for i in range(nx):
+        for j in range(ny):
+            for k in range(nz):
+                if wanted[np.uint64(blocks[np.uint64(i), np.uint64(j), np.uint64(k)])]:
+                    if count < len(out):
+                        out[count, 0], out[count, 1], out[count, 2] = i, j, k
+                    count += 1
+    return count
 
 
 @_compiled(_CELL(_BLOCKS, _TRAITS, *_ORIGIN, *_POINT, *_POINT))

@@ -78,5 +78,23 @@ def test_only_changes_of_sight_and_reach_make_rows(minecraft: Domain) -> None:
     assert rows[2]["distance"] is None
 
 
+def test_a_view_is_the_same_object_while_nothing_of_it_makes_a_row(minecraft: Domain) -> None:
+    lookout = Lookout(minecraft)
+    cow, far = Seen("cow", 9.5, 0.0, 0.5), Seen("cow", 10.5, 0.0, 0.5)
+    there = Thing("block", "oak_log")
+    first = looked(lookout, seen((7, 1, "oak_log")))
+    was = first[there]
+    assert looked(lookout, seen((7, 1, "oak_log"), x=1.5)) is first
+    assert first[there] < was, "its distances are those of now"
+    crowd = looked(lookout, seen((7, 1, "oak_log"), x=1.5, entities=(cow,)))
+    assert crowd is not first
+    assert looked(lookout, seen((7, 1, "oak_log"), x=2.5, entities=(cow, far))) is crowd
+    assert crowd[there] == first[there] < was - 1.5
+    assert crowd[Thing("entity", "cow")] == pytest.approx(7.0, abs=0.3)
+    reached = looked(lookout, seen((7, 1, "oak_log"), x=6.5, entities=(cow, far)))
+    assert reached is not crowd
+    assert looked(lookout, seen((7, 1, "oak_log"), x=6.5)) is not first
+
+
 def test_without_a_window_nothing_is_known(minecraft: Domain) -> None:
     assert Lookout(minecraft).look(replace(seen(), window=None)) is None

@@ -6,12 +6,11 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from rollouts.executors.geometry import EYE_HEIGHT, REACH, Cell, Look, Point, distance, look_at
 from rollouts.executors.terrain import UNKNOWN, Palette, Terrain
 from rollouts.protocols import Observation, Seen
-from rollouts.window_kernel import WALL, first_solid, ground, level_run
+from rollouts.window_kernel import WALL, find_cells, first_solid, ground, level_run, nearest_places
 
 # Where on a block one may aim: its middle, then its faces a little inside, the top first.
 _AIMS: Final = (
@@ -25,6 +24,8 @@ _AIMS: Final = (
 )
 
 _HALF_DIAGONAL: Final = 0.87
+_PLACES: Final = np.empty((4096, 3), np.int64)
+"""what `find_cells` writes to: more places than the usual window has cells"""
 _ASKED: Final = 16
 """cells that are made at a time: mostly the nearest few are looked at"""
 
@@ -42,20 +43,12 @@ class Scene:
             self._origin = window.origin
             self._shape = window.blocks.shape
             self._palette = window.palette
-
-    @cached_property
-    def place(self) -> Point:
-        """The middle of the soles."""
-        return Point(self.observation.x, self.observation.y, self.observation.z)
-
-    @cached_property
-    def eye(self) -> Point:
-        return Point(self.observation.x, self.observation.y + EYE_HEIGHT, self.observation.z)
-
-    @cached_property
-    def feet(self) -> Cell:
-        """The cell that the feet are in; standing a hair below a block's top counts as on it."""
-        return Point(self.place.x, self.place.y + 0.1, self.place.z).cell()
+        x, y, z = observation.x, observation.y, observation.z
+        self.place = Point(x, y, z)
+        """the middle of the soles"""
+        self.eye = Point(x, y + EYE_HEIGHT, z)
+        self.feet = Cell(math.floor(x), math.floor(y + 0.1), math.floor(z))
+        """the cell that the feet are in; standing a hair below a block's top counts as on it"""
 
     @property
     def airborne(self) -> bool:
@@ -133,9 +126,10 @@ class Scene:
         wanted = self._terrain.members(self._palette, frozenset(names))
         if wanted is None:
             return
-        found = np.argwhere(wanted[self._blocks])
-        if not len(found):
+        count = find_cells(self._blocks, wanted, _PLACES)
+        if not count:
             return
+        found = _PLACES[:count] if count <= len(_PLACES) else np.argwhere(wanted[self._blocks])
         cells = found + np.asarray(self._origin)
         gaps = ((cells + 0.5 - np.asarray(self.eye)) ** 2).sum(axis=1)
         # The cell itself breaks ties, so that equally near ones come in the same order everywhere.
@@ -148,19 +142,15 @@ class Scene:
         """Every block name in the window, air and the unknown left out, with its nearest cell."""
         if self._window is None:
             return {}
-        flat = self._blocks.reshape(-1)
-        near_last = _far_to_near(self._shape)
-        last = np.full(len(self._palette), -1, dtype=np.int64)
-        # Of repeated indices the last assignment stays, and that is the nearest cell.
-        last[flat[near_last]] = near_last
+        places = np.empty((len(self._palette), 3), np.int64)
+        nearest_places(self._blocks, np.empty(len(self._palette)), places)
+        present = np.flatnonzero(places[:, 0] >= 0)
         found = {}
-        for index in np.flatnonzero(last >= 0).tolist():
+        x, y, z = self._origin
+        for index, (i, j, k) in zip(present.tolist(), places[present].tolist(), strict=True):
             name = self._palette[index]
             if name != UNKNOWN and not self._terrain.is_air(name):
-                i, j, k = np.unravel_index(last[index], self._shape)
-                found[name] = Cell(
-                    int(i) + self._origin[0], int(j) + self._origin[1], int(k) + self._origin[2]
-                )
+                found[name] = Cell(i + x, j + y, k + z)
         return found
 
     def aim(self, cell: Cell) -> Look | None:
@@ -207,19 +197,6 @@ class Scene:
             return self.eye.cell()
         found, x, y, z = first_solid(self._blocks, self._known.traits, *self._origin, *self.eye, *point)
         return Cell(x, y, z) if found else None
-
-
-_ORDERS: dict[tuple[int, ...], npt.NDArray[np.int64]] = {}
-
-
-def _far_to_near(shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
-    """Flat indices of a window of this shape, the cells farthest from its middle first."""
-    if shape not in _ORDERS:
-        axes = [np.arange(size) - (size - 1) / 2 for size in shape]
-        x, y, z = np.meshgrid(*axes, indexing="ij")
-        gaps = (x**2 + y**2 + z**2).reshape(-1)
-        _ORDERS[shape] = np.argsort(-gaps, kind="stable")
-    return _ORDERS[shape]
 
 
 def ticks_for(blocks: float, speed: float) -> int:

@@ -46,9 +46,13 @@ class Strike(NamedTuple):
 def _remembered(method: Callable[["Catalogue", Name], Value]) -> Callable[["Catalogue", Name], Value]:
     """A method whose answers are kept, in its catalogue: what it tells of a name never changes."""
 
+    kept = f"_{method.__name__}_known"
+
     @wraps(method)
     def look_up(self: "Catalogue", name: Name) -> Value:
-        known: dict[object, Value] = self.__dict__.setdefault(f"_{method.__name__}_known", {})
+        known: dict[object, Value] | None = self.__dict__.get(kept)
+        if known is None:
+            known = self.__dict__[kept] = {}
         if name not in known:
             known[name] = method(self, name)
         return known[name]

@@ -100,14 +100,11 @@ def _spawn(heights: npt.NDArray[np.int64], sea: int) -> tuple[int, int]:
     """The column nearest to the middle that is dry and even, with its neighbours; else the highest one."""
     middle = (heights.shape[0] // 2, heights.shape[1] // 2)
     inner = heights[1:-1, 1:-1]
-    around = np.stack(
-        [
-            heights[1 + i : heights.shape[0] - 1 + i, 1 + k : heights.shape[1] - 1 + k]
-            for i in (-1, 0, 1)
-            for k in (-1, 0, 1)
-        ]
-    )
-    even = (np.abs(around - inner).max(axis=0) <= 1) & (around.min(axis=0) > sea)
+    low, high = heights, heights
+    for _ in range(2):
+        low = np.minimum(np.minimum(low[:-2], low[1:-1]), low[2:]).T
+        high = np.maximum(np.maximum(high[:-2], high[1:-1]), high[2:]).T
+    even = (high - inner <= 1) & (inner - low <= 1) & (low > sea)
     found = np.argwhere(even) + 1
     if not len(found):
         at = np.unravel_index(int(heights.argmax()), heights.shape)

@@ -15,6 +15,7 @@ from rollouts.worlds.techtree.state import SCREEN, STALLED
 @compiled
 def advance(
     ticks: int,
+    first: int,
     blocks: Blocks,
     traits: Traits,
     speed: Any,
@@ -29,8 +30,8 @@ def advance(
 ) -> tuple[int, int]:
     """Up to `ticks` ticks under the same inputs; what passed, and the flags of the last tick.
 
-    `out[:, n]` gets x, y, z, yaw, pitch, health, hunger and alive after tick n. A tick that raised any flag
-    is the last.
+    `out[:, first + n]` gets x, y, z, yaw, pitch, health, hunger and alive after tick n. A tick that raised
+    any flag is the last.
     """
     body, controls, rule = bodies[0], inputs[0], rules[0]
     for n in range(ticks):
@@ -56,9 +57,10 @@ def advance(
         wander(blocks, traits, rule, body, mobs, creatures)
         flags |= lie_about(blocks, traits, rule, body, items)
         flags |= smelt(rule, body, furnaces)
-        out[0, n], out[1, n], out[2, n] = body.x, body.y, body.z
-        out[3, n], out[4, n] = body.yaw, body.pitch
-        out[5, n], out[6, n], out[7, n] = body.health, body.food, body.alive
+        at = first + n
+        out[0, at], out[1, at], out[2, at] = body.x, body.y, body.z
+        out[3, at], out[4, at] = body.yaw, body.pitch
+        out[5, at], out[6, at], out[7, at] = body.health, body.food, body.alive
         if flags:
             return n + 1, flags
     return ticks, 0

@@ -39,7 +39,7 @@ class Pack:
     @property
     def held_item(self) -> str | None:
         """The item in the hand; None for a bare hand."""
-        held = self.held
+        held = None if self.hand is None else self.slots[self.hand]
         return held.item if held else None
 
     def room(self, item: str) -> int:

@@ -5,18 +5,18 @@ import math
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from rollouts.protocols import Truth, WorldEvent
+from rollouts.protocols import Seen, Truth, Window, WorldEvent
 from rollouts.worlds.techtree.catalogue import Catalogue
 from rollouts.worlds.techtree.compiled import chance
 from rollouts.worlds.techtree.pack import Pack
 from rollouts.worlds.techtree.settings import Settings
-from rollouts.worlds.techtree.state import LAVA, MAX_ITEMS, WATER, State
+from rollouts.worlds.techtree.state import LAVA, MAX_ITEMS, MAX_MOBS, WATER, State, whole
 from warehouse.vocabulary import GUIS
 
 Cell = tuple[int, int, int]
 NO_SCREEN: Final = GUIS.index("none")
+_SCREEN: Final = whole("screen")
 # Ticks in which the same refusal is one refusal: the key is still held.
 _SAME_REFUSAL: Final = 20
 # What a message about a refusal says, where messages are on: signal and words.
@@ -71,7 +71,13 @@ class Play:
         self.message: str | None = None
         self.version = 0
         """rises with every block that changes, so that a view can be kept until then"""
-        self.view: tuple[tuple[int, ...], npt.NDArray[np.uint16]] | None = None
+        self.view: Window | None = None
+        self.view_key: tuple[int, ...] = ()
+        """the corner of the view and the version of the blocks in it"""
+        self.near = np.empty((MAX_MOBS + MAX_ITEMS, 4))
+        """scratch: what of creatures and things is near, as numbers"""
+        self.entities: tuple[tuple[int, bytes], tuple[Seen, ...]] = ((0, b""), ())
+        """what was near when it was last looked, and the numbers that this was read from"""
         self.now = 0
         """the tick that is being made"""
         self._refused: dict[tuple[str, str], int] = {}
@@ -116,6 +122,8 @@ class Play:
 
     def note_pack(self) -> bool:
         """Writes the pack's changes down; whether there were any. Things that found no room may fit now."""
+        if not self.pack.changes:
+            return False
         rows = self.pack.flush()
         self.changes.extend((self.now, item, delta, left) for item, delta, left in rows)
         if rows:
@@ -142,8 +150,7 @@ class Play:
 
     def block(self, cell: Cell) -> str:
         """The name of the block in a cell of the world."""
-        number: int = self.blocks[cell].item()
-        return self.catalogue.palette[number]
+        return self.catalogue.palette[self.blocks.item(cell)]
 
     def put(self, cell: Cell, name: str) -> None:
         """Puts a block into a cell of the world; what was there is gone."""
@@ -152,7 +159,7 @@ class Play:
 
     def traits(self, cell: Cell) -> int:
         """The traits of the block in a cell of the world."""
-        return int(self.catalogue.traits[self.blocks[cell]])
+        return self.catalogue.traits.item(self.blocks.item(cell))
 
     def is_fluid(self, cell: Cell) -> bool:
         """Whether water or lava is there."""
@@ -191,18 +198,14 @@ class Play:
         """Lets things fall. `wanted` says that an act of the agent broke them loose. When too many lie about
         the oldest is gone."""
         items = self.state.items
-        free = np.flatnonzero(items["count"] == 0)
-        place = int(free[0]) if len(free) else int(items["age"].argmax())
-        toss = self.parameters["hands"]["toss"]
-        row = items[place]
-        row["x"], row["y"], row["z"] = x, y, z
-        row["vx"] = toss * (2 * self.luck(20, place) - 1)
-        row["vz"] = toss * (2 * self.luck(21, place) - 1)
-        row["vy"] = 0.1
-        row["item"], row["count"], row["wear"] = self.catalogue.item[item], count, wear
-        row["age"], row["refused"], row["touched"], row["lost"] = 0, 0, 0, 0
-        row["wait"] = self.parameters["hands"]["pick_up_wait"]
-        row["wanted"] = int(wanted)
+        free = (items["count"] == 0).argmax()
+        place = int(free if items["count"][free] == 0 else items["age"].argmax())
+        cost = self.parameters["hands"]
+        toss = cost["toss"]
+        vx, vz = toss * (2 * self.luck(20, place) - 1), toss * (2 * self.luck(21, place) - 1)
+        # In the order of ITEM: at rest it has neither age nor history.
+        number, wait = self.catalogue.item[item], cost["pick_up_wait"]
+        items[place] = (x, y, z, vx, 0.1, vz, number, count, wear, 0, wait, 0, int(wanted), 0, 0)
         self.body["n_items"] = max(int(self.body["n_items"]), place + 1)
         assert place < MAX_ITEMS
 
@@ -223,4 +226,4 @@ class Play:
     @property
     def screen(self) -> str:
         """The screen that is shown, "none" without one."""
-        return GUIS[int(self.body["screen"])]
+        return GUIS[self.state.wholes[_SCREEN]]

@@ -18,7 +18,7 @@ import numpy as np
 
 from rollouts.protocols import Trial, Truth
 from rollouts.worlds.techtree.play import Play
-from rollouts.worlds.techtree.view_kernel import fill_window
+from rollouts.worlds.techtree.view_kernel import nearest_in_view
 
 _RECENT: Final = 400
 """20 s, the stretch over which progress is asked for (DECISIONS 12)"""
@@ -124,22 +124,20 @@ class _Case:
             return 0.0
         play, view = self.play, self.play.parameters["view"]
         lookup = play.catalogue
-        numbers = [lookup.block[name] for name in sorted(self.blocks) if name in lookup.block]
-        side, tall = view["radius"], view["radius_y"]
-        seen = np.empty((2 * side + 1, 2 * tall + 1, 2 * side + 1), np.uint16)
-        best, at = math.inf, None
-        for _, x, y, z in self.trail:
-            origin = (math.floor(x) - side, math.floor(y) - tall, math.floor(z) - side)
-            if origin == at:
-                continue
-            at = origin
-            fill_window(play.blocks, lookup.traits, *origin, lookup.air, lookup.wall, lookup.unknown, seen)
-            cells = np.argwhere(np.isin(seen, numbers))
-            if len(cells):
-                eye = (x, y + play.parameters["rules"]["eye"], z)
-                away = np.linalg.norm(cells + (np.array(origin) + 0.5 - eye), axis=1)
-                best = min(best, float(away.min()))
-        return best
+        wanted = np.zeros(len(lookup.palette), np.bool_)
+        wanted[[lookup.block[name] for name in self.blocks if name in lookup.block]] = True
+        return nearest_in_view(
+            play.blocks,
+            lookup.traits,
+            np.array([place[1:] for place in self.trail]).reshape(-1, 3),
+            float(play.parameters["rules"]["eye"]),
+            view["radius"],
+            view["radius_y"],
+            lookup.air,
+            lookup.wall,
+            lookup.unknown,
+            wanted,
+        )
 
 
 def _death(case: _Case) -> Truth | None:

@@ -1,33 +1,32 @@
 """Observations: the state, seen from the body."""
 
 from math import floor
-from operator import itemgetter
-from typing import Final
 
 import numpy as np
 
 from rollouts.protocols import Observation, Seen, Window
 from rollouts.worlds.techtree.play import Play
-from rollouts.worlds.techtree.state import BODY, MAX_ITEMS, MAX_MOBS
+from rollouts.worlds.techtree.state import real, whole
 from rollouts.worlds.techtree.view_kernel import fill_window, find_near
 
-_FIELDS: Final = ("tick", "x", "y", "z", "yaw", "pitch", "health", "food", "alive")
-_VALUES: Final = itemgetter(*(list(BODY.names or ()).index(name) for name in _FIELDS))
+_X, _Y, _Z, _YAW, _PITCH, _HEALTH, _FOOD = map(real, ("x", "y", "z", "yaw", "pitch", "health", "food"))
+_TICK, _ALIVE = map(whole, ("tick", "alive"))
 
 
 def observe(play: Play) -> Observation:
     """What the agent observes now. Things that lie about are named by their item, creatures by their kind."""
-    tick, x, y, z, yaw, pitch, health, hunger, alive = _VALUES(play.body.item())
+    reals, wholes = play.state.reals, play.state.wholes
+    x, y, z = reals[_X], reals[_Y], reals[_Z]
     return Observation(
-        tick=tick,
+        tick=wholes[_TICK],
         x=x,
         y=y,
         z=z,
-        yaw=yaw,
-        pitch=pitch,
-        health=health,
-        hunger=hunger,
-        alive=bool(alive),
+        yaw=reals[_YAW],
+        pitch=reals[_PITCH],
+        health=reals[_HEALTH],
+        hunger=reals[_FOOD],
+        alive=wholes[_ALIVE] != 0,
         gui=play.screen,
         inventory=dict(play.pack.counts),
         equipped=play.pack.held_item,
@@ -37,24 +36,36 @@ def observe(play: Play) -> Observation:
 
 
 def _window(play: Play, x: float, y: float, z: float) -> Window:
+    """The window from here. What is in it is shared by the observations from here until it changes, and so
+    not to be written to; so is the window itself."""
     view, lookup = play.parameters["view"], play.catalogue
     side, tall = view["radius"], view["radius_y"]
     origin = (floor(x) - side, floor(y) - tall, floor(z) - side)
     key = (*origin, play.version)
-    if play.view is None or play.view[0] != key:
+    entities = _entities(play, view["entities"])
+    last = play.view
+    if last is None or play.view_key != key:
         seen = np.empty((2 * side + 1, 2 * tall + 1, 2 * side + 1), np.uint16)
         fill_window(play.blocks, lookup.traits, *origin, lookup.air, lookup.wall, lookup.unknown, seen)
-        # Shared by the observations from here until a block changes, and so not to be written to.
         seen.flags.writeable = False
-        play.view = (key, seen)
-    return Window(play.view[1], origin, lookup.palette, _entities(play, view["entities"]))
+    elif last.entities is entities:
+        return last
+    else:
+        seen = last.blocks
+    play.view_key = key
+    play.view = Window(seen, origin, lookup.palette, entities)
+    return play.view
 
 
 def _entities(play: Play, radius: float) -> tuple[Seen, ...]:
-    state, near = play.state, np.empty((MAX_MOBS + MAX_ITEMS, 4))
-    n_mobs, n_items = find_near(state.body[0], state.mobs, state.items, float(radius), near)
-    kinds, items = play.catalogue.creatures, play.catalogue.items
-    rows = near[: n_mobs + n_items].tolist()
-    creatures = [Seen(kinds[int(number)], x, y, z) for number, x, y, z in rows[:n_mobs]]
-    things = [Seen(items[int(number)], x, y, z) for number, x, y, z in rows[n_mobs:]]
-    return (*creatures, *things)
+    state, near = play.state, play.near
+    n_mobs, n_items = find_near(state.body, state.mobs, state.items, float(radius), near)
+    # Most creatures stand still most of the time.
+    key = (n_mobs, near[: n_mobs + n_items].tobytes())
+    if play.entities[0] != key:
+        kinds, items = play.catalogue.creatures, play.catalogue.items
+        rows = near[: n_mobs + n_items].tolist()
+        creatures = [Seen(kinds[int(number)], x, y, z) for number, x, y, z in rows[:n_mobs]]
+        things = [Seen(items[int(number)], x, y, z) for number, x, y, z in rows[n_mobs:]]
+        play.entities = (key, (*creatures, *things))
+    return play.entities[1]

@@ -1,5 +1,6 @@
 """What can be seen from where the body is."""
 
+from math import floor, sqrt
 from typing import Any
 
 import numpy as np
@@ -14,41 +15,126 @@ from rollouts.worlds.techtree.state import OPAQUE
 def fill_window(
     blocks: Blocks, traits: Traits, x0: int, y0: int, z0: int, air: int, wall: int, unknown: int, out: Blocks
 ) -> None:
-    """Fills `out` with the blocks from (x0, y0, z0) on. A cell is known if it does not hide what is behind
-    it, or if one of its six neighbours does not: light may reach its face. That is cheap, and generous: a
-    cave that no opening leads to is seen too when it lies inside the window."""
+    """Fills `out`, at most 62 cells deep, with the blocks from (x0, y0, z0) on; `ValueError` for more.
+
+    A cell is known if it does not hide what is behind it, or if one of its six neighbours does not: light may
+    reach its face. That is cheap, and generous: a cave that no opening leads to is seen too when it lies
+    inside the window.
+    """
     nx, ny, nz = blocks.shape
     sx, sy, sz = out.shape
+    if sz > 62:
+        raise ValueError("a window of more than 62 cells")
+    flat, window = blocks.reshape(nx * ny * nz), out.reshape(sx * sy * sz)
+    one, none = np.uint64(1), np.uint64(0)
+    # A bit per cell of a row, the cells around the window included: set where it lets light through. Beyond
+    # the sides and the bottom nothing does, above the top everything. Indices are cast to spare the compiled
+    # code the question whether they are negative.
+    tall = sy + 2
+    clear = np.zeros((sx + 2) * tall, np.uint64)
+    for i in range(sx + 2):
+        for j in range(tall):
+            x, y, bits = x0 - 1 + i, y0 - 1 + j, none
+            if y >= ny:
+                bits = ~none
+            elif y >= 0 and 0 <= x < nx:
+                start = (x * ny + y) * nz
+                for z in range(max(0, z0 - 1), min(nz, z0 + sz + 1)):
+                    lets = np.uint64(traits[np.uint64(flat[np.uint64(start + z)])] & OPAQUE == 0)
+                    bits |= lets << np.uint64(z - z0 + 1)
+            clear[np.uint64(i * tall + j)] = bits
+    first, last = min(max(0, -z0), sz), max(0, min(sz, nz - z0))
     for i in range(sx):
-        x = x0 + i
         for j in range(sy):
-            y = y0 + j
-            for k in range(sz):
-                z = z0 + k
-                if x < 0 or z < 0 or x >= nx or z >= nz:
-                    out[i, j, k] = wall
-                elif y < 0:
-                    out[i, j, k] = unknown
-                elif y >= ny:
-                    out[i, j, k] = air
-                else:
-                    block = blocks[x, y, z]
-                    seen = traits[block] & OPAQUE == 0
-                    seen = seen or (x > 0 and traits[blocks[x - 1, y, z]] & OPAQUE == 0)
-                    seen = seen or (x + 1 < nx and traits[blocks[x + 1, y, z]] & OPAQUE == 0)
-                    seen = seen or y + 1 == ny or traits[blocks[x, y + 1, z]] & OPAQUE == 0
-                    seen = seen or (y > 0 and traits[blocks[x, y - 1, z]] & OPAQUE == 0)
-                    seen = seen or (z > 0 and traits[blocks[x, y, z - 1]] & OPAQUE == 0)
-                    seen = seen or (z + 1 < nz and traits[blocks[x, y, z + 1]] & OPAQUE == 0)
-                    out[i, j, k] = block if seen else unknown
+            x, y, at, start = x0 + i, y0 + j, (i * sy + j) * sz, ((x0 + i) * ny + y0 + j) * nz + z0
+            if x < 0 or x >= nx or first >= last:
+                for k in range(sz):
+                    window[np.uint64(at + k)] = wall
+                continue
+            for k in range(first):
+                window[np.uint64(at + k)] = wall
+            for k in range(last, sz):
+                window[np.uint64(at + k)] = wall
+            if y < 0 or y >= ny:
+                for k in range(first, last):
+                    window[np.uint64(at + k)] = unknown if y < 0 else air
+                continue
+            own = np.uint64((i + 1) * tall + j + 1)
+            row, wide, up = clear[own], np.uint64(tall), one
+            seen = row | (row << one) | (row >> one) | clear[own - up] | clear[own + up]
+            seen = (seen | clear[own - wide] | clear[own + wide]) >> one
+            for k in range(first, last):
+                block = flat[np.uint64(start + k)]
+                window[np.uint64(at + k)] = block if (seen >> np.uint64(k)) & one else np.uint16(unknown)
+
+
+@compiled
+def nearest_in_view(
+    blocks: Blocks,
+    traits: Traits,
+    way: npt.NDArray[np.float64],
+    eye: float,
+    side: int,
+    tall: int,
+    air: int,
+    wall: int,
+    unknown: int,
+    wanted: npt.NDArray[np.bool_],
+) -> float:
+    """How near to the eyes a cell that shows a `wanted` block came in the windows along a way, rows of x, y
+    and z of the feet; infinite for never. What a window shows is `fill_window`'s."""
+    nx, ny, nz = blocks.shape
+    best = np.inf
+    at_x, at_y, at_z = 0, 0, 0
+    for n in range(len(way)):
+        x0, y0, z0 = floor(way[n, 0]) - side, floor(way[n, 1]) - tall, floor(way[n, 2]) - side
+        if n > 0 and x0 == at_x and y0 == at_y and z0 == at_z:
+            continue
+        at_x, at_y, at_z = x0, y0, z0
+        off_x = x0 + 0.5 - way[n, 0]
+        off_y = y0 + 0.5 - (way[n, 1] + eye)
+        off_z = z0 + 0.5 - way[n, 2]
+        for i in range(2 * side + 1):
+            x = x0 + i
+            for j in range(2 * tall + 1):
+                y = y0 + j
+                for k in range(2 * side + 1):
+                    z = z0 + k
+                    if x < 0 or z < 0 or x >= nx or z >= nz:
+                        shown = wall
+                    elif y < 0 or y >= ny:
+                        shown = unknown if y < 0 else air
+                    else:
+                        block = blocks[x, y, z]
+                        # Only what is wanted is looked at closer: it is rare.
+                        hidden = wanted[block] and not _open(blocks, traits, x, y, z)
+                        shown = unknown if hidden else int(block)
+                    if wanted[shown]:
+                        dx, dy, dz = i + off_x, j + off_y, k + off_z
+                        best = min(best, sqrt(dx * dx + dy * dy + dz * dz))
+    return best
+
+
+@compiled
+def _open(blocks: Blocks, traits: Traits, x: int, y: int, z: int) -> bool:
+    """Whether light may reach a cell of the world: it lets it through, or one of its neighbours does."""
+    nx, ny, nz = blocks.shape
+    seen = traits[blocks[x, y, z]] & OPAQUE == 0
+    seen = seen or (x > 0 and traits[blocks[x - 1, y, z]] & OPAQUE == 0)
+    seen = seen or (x + 1 < nx and traits[blocks[x + 1, y, z]] & OPAQUE == 0)
+    seen = seen or y + 1 == ny or traits[blocks[x, y + 1, z]] & OPAQUE == 0
+    seen = seen or (y > 0 and traits[blocks[x, y - 1, z]] & OPAQUE == 0)
+    seen = seen or (z > 0 and traits[blocks[x, y, z - 1]] & OPAQUE == 0)
+    return bool(seen or (z + 1 < nz and traits[blocks[x, y, z + 1]] & OPAQUE == 0))
 
 
 @compiled
 def find_near(
-    body: Any, mobs: Any, items: Any, radius: float, out: npt.NDArray[np.float64]
+    bodies: Any, mobs: Any, items: Any, radius: float, out: npt.NDArray[np.float64]
 ) -> tuple[int, int]:
     """The creatures, then the things, within `radius` blocks; how many of each. `out[n]` gets the creature's
     kind, or the item, and x, y, z."""
+    body = bodies[0]
     found = 0
     limit = radius * radius
     for n in range(body.n_mobs):

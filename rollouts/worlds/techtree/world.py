@@ -1,13 +1,12 @@
 """The world `techtree`: the `World` protocol over the records, the kernel and the rules."""
 
 from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from rollouts.protocols import Action, Advance, Observation, Trial, Truth
+from rollouts.tick_rows import NUMBERS, Sheet, Stretch, TickRows
 from rollouts.worlds.techtree import hands
 from rollouts.worlds.techtree.catalogue import catalogue
 from rollouts.worlds.techtree.crafting import screen_for
@@ -16,16 +15,19 @@ from rollouts.worlds.techtree.kernel import advance
 from rollouts.worlds.techtree.outcomes import decay, follow
 from rollouts.worlds.techtree.play import Play
 from rollouts.worlds.techtree.settings import Settings
-from rollouts.worlds.techtree.state import NOTICED, STRETCH
+from rollouts.worlds.techtree.state import NOTICED, STRETCH, real, whole
 from rollouts.worlds.techtree.verdict import verdict
 from rollouts.worlds.techtree.view import observe
 from warehouse import vocabulary as v
 from warehouse.domains import Domain
+from warehouse.vocabulary import GUIS
 
-# The kernel's output columns, in its order; the contract's names.
-_COLUMNS: Final = ("x", "y", "z", "yaw", "pitch", "health", "hunger", "alive")
-_WIDTH: Final = np.float32
 _REST: Final = Action()
+_HUNGER: Final = NUMBERS.index("hunger")
+_YAW, _PITCH, _FOOD = map(real, ("yaw", "pitch", "food"))
+_TICK, _ALIVE, _SCREEN, _USE_WAIT, _MINE_X, _MINE_Y, _MINE_Z = map(
+    whole, ("tick", "alive", "screen", "use_wait", "mine_x", "mine_y", "mine_z")
+)
 
 
 class TechTree:
@@ -47,7 +49,10 @@ class TechTree:
         self._settings = settings or Settings()
         hidden = () if self._settings.messages else ("messages",)
         self.observes: tuple[str, ...] = tuple(name for name in v.OBSERVABLES if name not in hidden)
-        self._out = np.zeros((len(_COLUMNS), STRETCH), _WIDTH)
+        self._cost = self._catalogue.parameters["hands"]
+        self._sheet = _blank()
+        self._noted = 0
+        """the ticks that have their rows in it"""
         self._play: Play | None = None
 
     @property
@@ -94,63 +99,74 @@ class TechTree:
         if ticks < 1:
             raise ValueError(f"{ticks} ticks")
         play = self.play
+        wholes, pack = play.state.wholes, play.pack
         play.events, play.changes, play.message = [], [], None
-        rows: list[dict[str, npt.NDArray[Any]]] = []
+        stretches: list[Stretch] = []
         passed, noticed = 0, False
         while passed < ticks and not noticed:
-            play.now = int(play.body["tick"]) + 1
-            decay(play)
+            play.now = wholes[_TICK] + 1
+            if play.decays:
+                decay(play)
             noticed = self._act(action)
-            screen, held = play.screen, play.pack.held_item
-            done, flags = self._pass(action, ticks - passed)
-            play.now = int(play.body["tick"])
-            if action.attack and int(play.body["mine_x"]) >= 0:
-                cell = int(play.body["mine_x"]), int(play.body["mine_y"]), int(play.body["mine_z"])
+            screen, held = wholes[_SCREEN], pack.held_item
+            first, done, flags = self._pass(action, held, ticks - passed)
+            play.now = wholes[_TICK]
+            if action.attack and wholes[_MINE_X] >= 0:
+                cell = wholes[_MINE_X], wholes[_MINE_Y], wholes[_MINE_Z]
                 play.struck[play.block(cell)] = play.now
+            texts = last = (held or hands.BARE, GUIS[screen], action.name())
             if flags:
                 follow(play, flags)
+                self._sheet[_HUNGER, first + done - 1] = play.state.reals[_FOOD]
+                last = (pack.held_item or hands.BARE, GUIS[wholes[_SCREEN]], texts[2])
             # An operation opens, ends or closes a screen; each is noticed.
-            noticed = bool(noticed or flags & NOTICED or play.screen != screen)
+            noticed = bool(noticed or flags & NOTICED or wholes[_SCREEN] != screen)
             noticed = play.note_pack() or noticed
-            rows.append(self._rows(action, done, screen, held, patch=bool(flags)))
+            stretches.append(Stretch(self._sheet, first, first + done, texts, last))
             passed += done
         seen = observe(play)
         self._keep_track(action, seen)
-        return Advance(seen, _joined(rows), tuple(play.events), tuple(play.changes))
+        return Advance(seen, TickRows(stretches), tuple(play.events), tuple(play.changes))
 
     def _keep_track(self, action: Action, seen: Observation) -> None:
         """What the inner truth of an attempt is told from (verdict.py)."""
         play = self.play
-        play.trail.append((seen.tick, seen.x, seen.y, seen.z))
-        if action != _REST:
-            play.acted = seen.tick
+        tick = seen.tick
+        play.trail.append((tick, seen.x, seen.y, seen.z))
+        # The usual inputs first: comparing all of them takes a while.
+        if action.attack or action.forward or action != _REST:
+            play.acted = tick
         if seen.window is not None:
-            play.met.update(dict.fromkeys((each.name for each in seen.window.entities), seen.tick))
+            met = play.met
+            for each in seen.window.entities:
+                met[each.name] = tick
 
     def _act(self, action: Action) -> bool:
         """What is done in an instant, before the tick; whether a screen opened or closed by it."""
-        play, body = self.play, self.play.body
-        if not body["alive"]:
+        play = self.play
+        wholes = play.state.wholes
+        if not wholes[_ALIVE]:
             return False
-        before = play.screen
+        before = wholes[_SCREEN]
         if action.close_gui:
             play.close_screen()
-        if not int(body["screen"]):
+        if not wholes[_SCREEN]:
+            reals = play.state.reals
             if action.yaw is not None:
-                body["yaw"] = action.yaw
+                reals[_YAW] = action.yaw
             if action.pitch is not None:
-                body["pitch"] = min(90.0, max(-90.0, action.pitch))
+                reals[_PITCH] = min(90.0, max(-90.0, action.pitch))
         if action.equip is not None:
             hands.equip(play, action.equip)
         if play.pending is None:
             self._operate(action)
-        return play.screen != before
+        return wholes[_SCREEN] != before
 
     def _operate(self, action: Action) -> None:
         """Crafts, smelts, collects, places or uses, whichever comes first in this order."""
-        play, domain, cost = self.play, self.play.domain, self.play.parameters["hands"]
+        play, cost = self.play, self._cost
         if action.craft is not None:
-            if action.craft in domain.items:
+            if action.craft in play.domain.items:
                 self._begin("craft", screen_for(play, action.craft), cost["craft_ticks"], action.craft)
             else:
                 play.refuse("INVALID_ACTION", action.craft)
@@ -158,11 +174,13 @@ class TechTree:
             self._begin("smelt", self._furnace_screen(), cost["smelt_ticks"], *action.smelt)
         elif action.collect:
             self._begin("collect", self._furnace_screen(), cost["collect_ticks"])
-        elif not play.body["screen"] and not play.body["use_wait"]:
+        elif action.place is not None or action.use:
+            if play.body["screen"] or play.body["use_wait"]:
+                return
             if action.place is not None:
                 hands.place(play, action.place)
                 play.body["use_wait"] = cost["use_wait"]
-            elif action.use and hands.use(play):
+            elif hands.use(play):
                 play.body["use_wait"] = cost["use_wait"]
 
     def _furnace_screen(self) -> str:
@@ -178,11 +196,12 @@ class TechTree:
         play.kept_open = kept
         play.pending = (kind, names)
 
-    def _pass(self, action: Action, ticks: int) -> tuple[int, int]:
-        """Lets ticks pass under the action's held inputs: how many, and the flags of the last."""
-        play, state, lookup = self.play, self.play.state, self.play.catalogue
-        free = not int(play.body["screen"]) and bool(play.body["alive"])
-        held = play.pack.held_item
+    def _pass(self, action: Action, held: str | None, ticks: int) -> tuple[int, int, int]:
+        """Lets ticks pass under the action's held inputs: where in the sheet they begin, how many they are,
+        and the flags of the last."""
+        play, state, lookup = self.play, self.play.state, self._catalogue
+        wholes = state.wholes
+        free = not wholes[_SCREEN] and wholes[_ALIVE] != 0
         blow = lookup.strike(held)
         state.controls[0] = (
             blow.damage,
@@ -192,11 +211,14 @@ class TechTree:
             action.sneak and free,
             action.sprint and free,
             action.attack and free,
-            free and action.use and not int(play.body["use_wait"]) and self._can_eat(held),
+            free and action.use and not wholes[_USE_WAIT] and self._can_eat(held),
             blow.recharge,
         )
+        span = self._span(action, held, ticks)
+        first = self._room(span)
         done, flags = advance(
-            self._span(action, ticks),
+            span,
+            first,
             play.blocks,
             lookup.traits,
             lookup.speed(held),
@@ -207,19 +229,27 @@ class TechTree:
             state.mobs,
             state.items,
             state.furnaces,
-            self._out,
+            self._sheet,
         )
-        return int(done), int(flags)
+        self._noted = first + done
+        return first, done, flags
 
-    def _span(self, action: Action, ticks: int) -> int:
+    def _room(self, span: int) -> int:
+        """Where the sheet has room for so many ticks. A full one is left to those who have its rows."""
+        if self._noted + span > self._sheet.shape[1]:
+            self._sheet, self._noted = _blank(), 0
+        return self._noted
+
+    def _span(self, action: Action, held: str | None, ticks: int) -> int:
         """How many ticks may pass before the host has to look again: one while an instant act is held."""
-        play = self.play
-        instant = action.use or action.close_gui or action.collect
-        named = (action.place, action.craft, action.smelt)
-        other = action.equip is not None and action.equip != play.pack.held_item
-        if instant or other or any(name is not None for name in named):
+        if (
+            (action.use or action.close_gui or action.collect)
+            or not (action.place is None and action.craft is None and action.smelt is None)
+            or (action.equip is not None and action.equip != held)
+        ):
             return 1
-        until = play.decays[0][0] - int(play.body["tick"]) if play.decays else ticks
+        decays = self.play.decays
+        until = decays[0][0] - self.play.state.wholes[_TICK] if decays else ticks
         return max(1, min(ticks, STRETCH, until))
 
     def _can_eat(self, held: str | None) -> bool:
@@ -227,40 +257,6 @@ class TechTree:
             held in self.play.domain.foods and float(self.play.body["food"]) < self.play.domain.spawn_hunger
         )
 
-    def _rows(
-        self, action: Action, n: int, screen: str, held: str | None, *, patch: bool
-    ) -> dict[str, npt.NDArray[Any]]:
-        """The columns of the ticks that passed; `patch` brings the last one up to what followed it."""
-        play = self.play
-        rows: dict[str, npt.NDArray[Any]] = dict(zip(_COLUMNS, self._out[:, :n].copy(), strict=True))
-        rows["alive"] = rows["alive"] > 0
-        rows["equipped"] = _constant(held or hands.BARE)[:n]
-        rows["gui"] = _constant(screen)[:n]
-        rows["action"] = _constant(action.name())[:n]
-        if patch:
-            rows["hunger"][-1] = play.body["food"]
-            rows["equipped"] = _with_last(rows["equipped"], play.pack.held_item or hands.BARE)
-            rows["gui"] = _with_last(rows["gui"], play.screen)
-        return rows
 
-
-@cache
-def _constant(text: str) -> npt.NDArray[Any]:
-    """A read-only column of one text; steps take slices of it."""
-    column = np.full(STRETCH, text, dtype=object)
-    column.flags.writeable = False
-    return column
-
-
-def _with_last(column: npt.NDArray[Any], text: str) -> npt.NDArray[Any]:
-    if column[-1] == text:
-        return column
-    changed = column.copy()
-    changed[-1] = text
-    return changed
-
-
-def _joined(rows: list[dict[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[Any]]:
-    if len(rows) == 1:
-        return rows[0]
-    return {name: np.concatenate([part[name] for part in rows]) for name in rows[0]}
+def _blank() -> Sheet:
+    return np.empty((len(NUMBERS), 4 * STRETCH), np.float32)
