@@ -133,7 +133,7 @@ def test_a_world_that_always_kills_its_process_is_infrastructure(tmp_path: Path,
     lost = ended[1]
     assert (lost.end_reason, lost.tries) == ("infrastructure", 2)
     assert lost.attempts[-1].run.end_reason == "infrastructure"
-    assert "exit code -9" in lost.evidence[-1]["events"]["text"][0]
+    assert "exit code -9" in lost.attempts[-1].run.events["text"][0]
 
 
 def test_a_worker_that_is_killed_between_rounds_is_noticed(minecraft: Domain) -> None:
