@@ -18,7 +18,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from bench.truth_probes import Probe, ProbedWorld, probes
+from bench.truth_probes import Probe, probes
 from rollouts.agent import agent_row
 from rollouts.attempt import Stage, StageKit
 from rollouts.backends import InProcess, stage_kit
@@ -32,6 +32,7 @@ from rollouts.recorder import TRUTHS, AttemptRecord, Cast, EpisodeRecord, keyed,
 from rollouts.rounds import play
 from rollouts.seeds import evaluation_seeds, training_seeds
 from rollouts.worlds.techtree import Settings
+from rollouts.worlds.techtree.stages import StagedWorld
 from warehouse.domains import Domain, load_domain
 from warehouse.suites import DEFAULT_SUITE, find_suite
 from warehouse.tasks import Suite, Task
@@ -96,7 +97,7 @@ def _probed(domain: Domain, probe: Probe, seed: int, *, messages: bool) -> Episo
     )
     kit = StageKit(
         domain,
-        lambda spec, domain: ProbedWorld(domain, Settings(messages=messages), probe),
+        lambda spec, domain: StagedWorld(domain, Settings(messages=messages), probe.pack, probe.stage),
         lambda spec, domain: executor("scripted", domain, spec.world_seed),
     )
     stage = Stage(spec, _NOTHING, kit)

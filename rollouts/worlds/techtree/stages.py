@@ -1,17 +1,43 @@
-"""What is put into a world for a probe: walls, pits, moats, full packs, cold furnaces. Each stage is a
-function of a world that was just made; places are blocks from where the body stands.
+"""What is put into a world to stand in an attempt's way: walls, pits, moats, full packs, cold furnaces. Each
+stage is a function of a world that was just made; places are blocks from where the body stands.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import floor
 from typing import Final
 
+from rollouts.protocols import Observation
 from rollouts.worlds.techtree.furnaces import furnace_at
 from rollouts.worlds.techtree.generation import add_creature
 from rollouts.worlds.techtree.play import Cell, Play
+from rollouts.worlds.techtree.settings import Settings
+from rollouts.worlds.techtree.view import observe
+from rollouts.worlds.techtree.world import TechTree
+from warehouse.domains import Domain
 
 SLOTS: Final = 36
 Stage = Callable[[Play], None]
+
+
+class StagedWorld(TechTree):
+    """techtree, with a stage set and things in the pack at every reset."""
+
+    def __init__(self, domain: Domain, settings: Settings, pack: Mapping[str, int], stage: Stage) -> None:
+        super().__init__(domain, settings)
+        self._pack = pack
+        self._stage = stage
+
+    def reset(self, seed: int) -> Observation:
+        """A world from the seed in which the stage is set; nothing of that is seen to happen."""
+        super().reset(seed)
+        for item, count in self._pack.items():
+            self.play.pack.add(item, count)
+        self._stage(self.play)
+        self.play.pack.flush()
+        self.play.trail.clear()
+        seen = observe(self.play)
+        self.play.trail.append((seen.tick, seen.x, seen.y, seen.z))
+        return seen
 
 
 def feet(play: Play) -> Cell:
