@@ -2,7 +2,7 @@
 stage is a function of a world that was just made; places are blocks from where the body stands.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import floor
 from typing import Final
 
@@ -182,3 +182,54 @@ def loaded_furnace(source: str) -> Stage:
 def hungry(play: Play) -> None:
     """Close to death."""
     play.body["health"] = 2.0
+
+
+def box(name: str, *corners: int) -> Stage:
+    """Every cell of the world between two corners (dx, dy, dz, dx, dy, dz), both included, holds the block."""
+    low, high = corners[:3], corners[3:]
+
+    def fill(play: Play) -> None:
+        spans = zip(feet(play), low, high, play.blocks.shape, strict=True)
+        cells = tuple(slice(max(0, at + a), min(size, at + b + 1)) for at, a, b, size in spans)
+        play.blocks[cells] = play.catalogue.block[name]
+        play.version += 1
+
+    return fill
+
+
+def body(health: float, food: float) -> Stage:
+    """Health and hunger are at these values, saturation is used up."""
+
+    def weaken(play: Play) -> None:
+        play.body["health"], play.body["food"], play.body["saturation"] = health, food, 0.0
+
+    return weaken
+
+
+STAGES: Final[Mapping[str, Callable[..., Stage]]] = {
+    "block": block,
+    "box": box,
+    "body": body,
+    "creature": creature,
+    "full_pack": full_pack,
+    "ground": ground,
+    "loaded_furnace": loaded_furnace,
+    "moat": moat,
+    "moved": moved,
+    "screen": screen,
+    "walls": walls,
+}
+"""The stages that a data file may ask for, by name."""
+
+
+def stage_of(rows: Iterable[Sequence[str | int]]) -> Stage:
+    """Stages written as rows, such as ["block", "crafting_table", 1, 0, 0], one after the other.
+
+    `ValueError` for a name that no stage has.
+    """
+    stages = []
+    for name, *arguments in rows:
+        if name not in STAGES:
+            raise ValueError(f"no stage {name!r}; there are: {', '.join(STAGES)}")
+        stages.append(STAGES[str(name)](*arguments))
+    return both(*stages)
