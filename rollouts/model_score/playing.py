@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Final
 
 from prompts.inducer import requests_for
@@ -104,8 +105,7 @@ def succeeds_after(situation: Situation, repair: Sequence[Step], domain: Domain)
     attempt ended in death, the one before it. The steps are carried out one after the other, whatever comes
     of each; then the subgoal is tried once more, unless its checks hold already.
     """
-    stage = _Staged(situation, domain)
-    stage.fail_and_live()
+    stage = _failed_alive(situation, domain)
     for number, step in enumerate(repair, start=1):
         stage.run(subgoal_of(step, number))
     return stage.holds() if repair and stage.holds() else stage.run(situation.goal.subgoal).success is True
@@ -123,6 +123,18 @@ def subgoal_of(step: Step, number: int) -> Subgoal:
         timeout_s=STEP_SECONDS,
         checks=step.checks,
     )
+
+
+def _failed_alive(situation: Situation, domain: Domain) -> "_Staged":
+    """The situation after its attempts; without the last of them where that was deadly."""
+    stage = _Staged(situation, domain)
+    runs = list(stage.fail())
+    if runs[-1][0].end_reason != "death":
+        return stage
+    again = _Staged(situation, domain)
+    for _ in islice(again.fail(), len(runs) - 1):
+        pass
+    return again
 
 
 class _Staged:
@@ -143,20 +155,15 @@ class _Staged:
             snapshot_id=None,
             config_hash=digest(situation.model_dump(exclude={"rule", "repair"})),
         )
-        self._stage = self._opened()
-        self._attempt = 0
-        self._state = self._opening.state
-
-    def _opened(self) -> Stage:
-        situation = self._situation
         kit = StageKit(
-            self._domain,
+            domain,
             lambda spec, domain: situation.world(domain),
             lambda spec, domain: executor(EXECUTOR, domain, spec.world_seed),
         )
-        stage = Stage(self.spec, _NOTHING, kit)
-        self._opening = stage.open()
-        return stage
+        self._stage = Stage(self.spec, _NOTHING, kit)
+        self._opening = self._stage.open()
+        self._attempt = 0
+        self._state = self._opening.state
 
     @property
     def observes(self) -> tuple[str, ...]:
@@ -177,15 +184,6 @@ class _Staged:
         wanted = (*self._situation.earlier, *(self._situation.goal,) * self._situation.attempts)
         for subgoal in (each.subgoal for each in wanted):
             yield self.run(subgoal), subgoal
-
-    def fail_and_live(self) -> None:
-        """As `fail`, and alive: without the last attempt where that is deadly."""
-        count = len(self._situation.earlier) + self._situation.attempts
-        runs = [run for run, _ in self.fail()]
-        if runs[-1].end_reason == "death":
-            self.__init__(self._situation, self._domain)  # type: ignore[misc]
-            for _, (_run, _subgoal) in zip(range(count - 1), self.fail(), strict=False):
-                pass
 
     def holds(self) -> bool:
         """Whether the subgoal's checks hold now."""

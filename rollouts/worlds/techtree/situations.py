@@ -1,5 +1,5 @@
 """Situations in which an attempt fails for a reason that the game's rules decide, and what would help: data
-(situations.toml), read here. A situation is a stage of techtree, a subgoal, and the right answer to its failure.
+(situations.toml), read here. One is a stage of techtree, a subgoal, and the right answer to its failure.
 """
 
 import tomllib
@@ -47,8 +47,9 @@ class Situation(Record):
 
     `earlier` are subgoals that failed before in the episode, and `attempts` is how often `goal` is tried: as
     often as it takes for Monitor to call the remedy due (eq. 5). `failure` are the failure types that are
-    right, `names` the things whose lack is the cause; where no thing is lacking, the cause is one of the types,
-    or something about one of `fields`. `repair` is one that helps, `rule` says why by the rules of the game.
+    right, `names` the things whose lack is the cause, or that are held in place of them; where no thing is
+    lacking, the cause is one of the types, or something about one of `fields`. `repair` is one that helps,
+    `rule` says why by the rules of the game.
     """
 
     name: Annotated[str, Field(min_length=1, max_length=60)]
@@ -71,7 +72,7 @@ class Situation(Record):
 
 
 def load_situations(path: Path = SITUATIONS) -> tuple[Situation, ...]:
-    """The situations of a file, in its order. `SituationFileError` names a row that is none, or comes twice."""
+    """The situations of a file, in its order. `SituationFileError` names one that is none, or comes twice."""
     found: dict[str, Situation] = {}
     for number, row in enumerate(tomllib.loads(path.read_text(encoding="utf-8"))["situation"], start=1):
         try:

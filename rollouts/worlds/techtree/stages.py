@@ -185,7 +185,7 @@ def hungry(play: Play) -> None:
 
 
 def box(name: str, *corners: int) -> Stage:
-    """Every cell of the world between two corners (dx, dy, dz, dx, dy, dz), both included, holds the block."""
+    """Every cell between two corners (dx, dy, dz, dx, dy, dz), both included, holds the block."""
     low, high = corners[:3], corners[3:]
 
     def fill(play: Play) -> None:
