@@ -78,18 +78,17 @@ def _show(name: str, result: "Score", *, every: bool) -> None:
 
     from pipeline.command.console import show
 
-    interval = pl.format("{}–{}", *(pl.col(end).round(3) for end in ("low", "high")))
-    table = result.table.select("question", "k", "n", "share", interval.alias("95 %"))
+    intervals = [rate.interval for rate in result.rates.values()]
+    written = [f"{each[0]:.3f}–{each[1]:.3f}" if each else None for each in intervals]
+    table = result.table.drop("low", "high").with_columns(pl.Series("95 %", written, pl.String))
     show(table, f"{name}: remedies in {result.verdicts.height} situations")
     show(result.by_failure_type, "By failure type")
     if every:
         columns = ("situation", "valid", "accepted", "cause", "removed")
         show(result.verdicts.select(*columns), "Every situation")
-        told = result.verdicts.filter(pl.col("all_four").not_().fill_null(True))
-        show(
-            told.select("situation", "failure_type", "repair", "why_not"),
-            "What was said, where not all four",
-        )
+        wrong = result.verdicts.filter(pl.col("all_four").not_().fill_null(True))
+        told = ("situation", "failure_type", "repair", "why_not")
+        show(wrong.select(*told), "What was said, where not all four")
 
 
 def _tell(name: str, result: "Score", folder: Path) -> None:

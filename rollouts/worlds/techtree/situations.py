@@ -71,8 +71,12 @@ class Situation(Record):
         return StagedWorld(domain, Settings(ground=self.ground), self.pack, stage_of(self.stage))
 
 
-def load_situations(path: Path = SITUATIONS) -> tuple[Situation, ...]:
-    """The situations of a file, in its order. `SituationFileError` names one that is none, or comes twice."""
+def load_situations(path: Path | None = None) -> tuple[Situation, ...]:
+    """The situations of a file, by default those that ship, in their order.
+
+    `SituationFileError` names one that is none, or whose name is taken.
+    """
+    path = path or SITUATIONS
     found: dict[str, Situation] = {}
     for number, row in enumerate(tomllib.loads(path.read_text(encoding="utf-8"))["situation"], start=1):
         try:
