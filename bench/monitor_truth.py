@@ -28,7 +28,7 @@ from rollouts.exercise import STAND_INS, Exercise
 from rollouts.monitor import monitor
 from rollouts.monitor.agreement import FEW, GOAL, TruthAgreement, agreement
 from rollouts.protocols import EpisodeSpec
-from rollouts.recorder import TRUTHS, AttemptRecord, Cast, EpisodeRecord, keyed, plan_shards, trace_of
+from rollouts.recorder import TRUTHS, AttemptRecord, Cast, EpisodeRecord, plan_shards, trace_of
 from rollouts.rounds import play
 from rollouts.seeds import evaluation_seeds, training_seeds
 from rollouts.worlds.techtree import Settings
@@ -103,17 +103,15 @@ def _probed(domain: Domain, probe: Probe, seed: int, *, messages: bool) -> Episo
     stage = Stage(spec, _NOTHING, kit)
     opening = stage.open()
     run = stage.run(0, probe.goal)
-    record = EpisodeRecord(
+    return EpisodeRecord(
         spec=spec,
         cast=Cast("none", "none", "scripted"),
         observes=opening.observes,
         attempts=(AttemptRecord(run, probe.goal, "probe"),),
-        evidence=(),
         end_reason="plan_exhausted",
         success_tick=None,
         budget=CallBudget(),
     )
-    return replace(record, evidence=(keyed(run, record.episode_id),))
 
 
 _NOTHING: Final = Task(

@@ -1,7 +1,7 @@
 """A situation played: into its failure, and from there on with a repair or without."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
@@ -13,7 +13,7 @@ from rollouts.budget import CallBudget
 from rollouts.executors.registry import executor
 from rollouts.monitor import monitor
 from rollouts.protocols import EpisodeSpec, Subgoal
-from rollouts.recorder import AttemptRecord, Cast, EpisodeRecord, keyed, trace_of
+from rollouts.recorder import AttemptRecord, Cast, EpisodeRecord, trace_of
 from rollouts.worlds.techtree.situations import Situation
 from warehouse.domains import Domain
 from warehouse.facts import FeedbackFact, facts_from
@@ -84,17 +84,15 @@ def _failure(situation: Situation, found: Sequence[FeedbackFact], domain: Domain
 def _record(situation: Situation, domain: Domain) -> EpisodeRecord:
     stage = _Staged(situation, domain)
     runs = list(stage.fail())
-    record = EpisodeRecord(
+    return EpisodeRecord(
         spec=stage.spec,
         cast=Cast("none", "none", EXECUTOR),
         observes=stage.observes,
         attempts=tuple(AttemptRecord(run, subgoal, "situation") for run, subgoal in runs),
-        evidence=(),
         end_reason="death" if runs[-1][0].end_reason == "death" else "plan_exhausted",
         success_tick=None,
         budget=CallBudget(),
     )
-    return replace(record, evidence=tuple(keyed(run, record.episode_id) for run, _ in runs))
 
 
 def succeeds_after(situation: Situation, repair: Sequence[Step], domain: Domain) -> bool:
