@@ -1,6 +1,6 @@
 """A situation played: into its failure, and from there on with a repair or without."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -12,6 +12,7 @@ from rollouts.attempt import AttemptRun, Stage, StageKit, checks_hold
 from rollouts.budget import CallBudget
 from rollouts.executors.registry import executor
 from rollouts.monitor import monitor
+from rollouts.progress import followed
 from rollouts.protocols import EpisodeSpec, Subgoal
 from rollouts.recorder import AttemptRecord, Cast, EpisodeRecord, trace_of
 from rollouts.worlds.techtree.situations import Situation
@@ -27,6 +28,8 @@ EXECUTOR: Final = "scripted"
 STEP_SECONDS: Final = 120.0
 """that a step of a repair may take; a step names no time"""
 _ENDLESS: Final = 10**9
+_PLAYED: Final = {"goal", "pack", "stage", "earlier", "attempts", "seed", "ground"}
+"""what of a situation decides how it fails; the right answer to it is no part of what is asked"""
 _NOTHING: Final = Task(
     id="nothing",
     group="situations",
@@ -58,12 +61,13 @@ class Failure:
         return self.facts[-1]
 
 
-def failures(situations: Iterable[Situation], domain: Domain) -> list[Failure]:
+def failures(situations: Sequence[Situation], domain: Domain) -> list[Failure]:
     """All situations, failed, in the order given. Monitor judges all of them in one call.
 
     `UnfitSituationError` names a situation whose last attempt is no failure that a remedy is due for.
     """
-    played = [(situation, _record(situation, domain)) for situation in situations]
+    each_in_turn = followed(situations, "situations played", len(situations))
+    played = [(situation, _record(situation, domain)) for situation in each_in_turn]
     trace = trace_of([record for _, record in played])
     facts = facts_from(monitor(trace, domain), trace.attempts, trace.events, trace.episodes)
     by_episode: dict[str, list[FeedbackFact]] = {}
@@ -151,7 +155,7 @@ class _Staged:
             planner_seed=0,
             horizon=_ENDLESS,
             snapshot_id=None,
-            config_hash=digest(situation.model_dump(exclude={"rule", "repair"})),
+            config_hash=digest(situation.model_dump(include=_PLAYED)),
         )
         kit = StageKit(
             domain,
