@@ -32,10 +32,10 @@ from rollouts.recorder import TRUTHS, AttemptRecord, Cast, EpisodeRecord, plan_s
 from rollouts.rounds import play
 from rollouts.seeds import evaluation_seeds, training_seeds
 from rollouts.worlds.techtree import Settings
-from rollouts.worlds.techtree.stages import StagedWorld
+from rollouts.worlds.techtree.stages import UNWINNABLE, StagedWorld
 from warehouse.domains import Domain, load_domain
 from warehouse.suites import DEFAULT_SUITE, find_suite
-from warehouse.tasks import Suite, Task
+from warehouse.tasks import Suite
 
 Judged = tuple[pl.DataFrame, pl.DataFrame]
 """Monitor's feedback, and the truths of the same attempts"""
@@ -100,7 +100,7 @@ def _probed(domain: Domain, probe: Probe, seed: int, *, messages: bool) -> Episo
         lambda spec, domain: StagedWorld(domain, Settings(messages=messages), probe.pack, probe.stage),
         lambda spec, domain: executor("scripted", domain, spec.world_seed),
     )
-    stage = Stage(spec, _NOTHING, kit)
+    stage = Stage(spec, UNWINNABLE, kit)
     opening = stage.open()
     run = stage.run(0, probe.goal)
     return EpisodeRecord(
@@ -112,18 +112,6 @@ def _probed(domain: Domain, probe: Probe, seed: int, *, messages: bool) -> Episo
         success_tick=None,
         budget=CallBudget(),
     )
-
-
-_NOTHING: Final = Task(
-    id="nothing",
-    group="probes",
-    kind="wait",
-    instruction="nothing that can be had",
-    horizon_ticks=1,
-    any_of=("nether_star",),
-    count=64,
-    verifiable_by="inventory",
-)
 
 
 def played_records(

@@ -16,11 +16,11 @@ from rollouts.progress import followed
 from rollouts.protocols import EpisodeSpec, Subgoal
 from rollouts.recorder import AttemptRecord, Cast, EpisodeRecord, trace_of
 from rollouts.worlds.techtree.situations import Situation
+from rollouts.worlds.techtree.stages import UNWINNABLE
 from warehouse.domains import Domain
 from warehouse.facts import FeedbackFact, facts_from
 from warehouse.ids import digest
 from warehouse.knowledge import Step
-from warehouse.tasks import Task
 
 BUILD: Final = "model-score"
 """what the feedback and the answers call the build that they are of"""
@@ -30,16 +30,6 @@ STEP_SECONDS: Final = 120.0
 _ENDLESS: Final = 10**9
 _PLAYED: Final = {"goal", "pack", "stage", "earlier", "attempts", "seed", "ground"}
 """what of a situation decides how it fails; the right answer to it is no part of what is asked"""
-_NOTHING: Final = Task(
-    id="nothing",
-    group="situations",
-    kind="wait",
-    instruction="nothing that can be had",
-    horizon_ticks=1,
-    any_of=("nether_star",),
-    count=64,
-    verifiable_by="inventory",
-)
 
 
 class UnfitSituationError(RuntimeError):
@@ -162,7 +152,7 @@ class _Staged:
             lambda spec, domain: situation.world(domain),
             lambda spec, domain: executor(EXECUTOR, domain, spec.world_seed),
         )
-        self._stage = Stage(self.spec, _NOTHING, kit)
+        self._stage = Stage(self.spec, UNWINNABLE, kit)
         self._opening = self._stage.open()
         self._attempt = 0
         self._state = self._opening.state
