@@ -18,7 +18,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from bench.truth_probes import Probe, ProbedWorld, probes
+from bench.truth_probes import Probe, probes
 from rollouts.agent import agent_row
 from rollouts.attempt import Stage, StageKit
 from rollouts.backends import InProcess, stage_kit
@@ -28,13 +28,14 @@ from rollouts.exercise import STAND_INS, Exercise
 from rollouts.monitor import monitor
 from rollouts.monitor.agreement import FEW, GOAL, TruthAgreement, agreement
 from rollouts.protocols import EpisodeSpec
-from rollouts.recorder import TRUTHS, AttemptRecord, Cast, EpisodeRecord, keyed, plan_shards, trace_of
+from rollouts.recorder import TRUTHS, AttemptRecord, Cast, EpisodeRecord, plan_shards, trace_of
 from rollouts.rounds import play
 from rollouts.seeds import evaluation_seeds, training_seeds
 from rollouts.worlds.techtree import Settings
+from rollouts.worlds.techtree.stages import UNWINNABLE, StagedWorld
 from warehouse.domains import Domain, load_domain
 from warehouse.suites import DEFAULT_SUITE, find_suite
-from warehouse.tasks import Suite, Task
+from warehouse.tasks import Suite
 
 Judged = tuple[pl.DataFrame, pl.DataFrame]
 """Monitor's feedback, and the truths of the same attempts"""
@@ -96,35 +97,21 @@ def _probed(domain: Domain, probe: Probe, seed: int, *, messages: bool) -> Episo
     )
     kit = StageKit(
         domain,
-        lambda spec, domain: ProbedWorld(domain, Settings(messages=messages), probe),
+        lambda spec, domain: StagedWorld(domain, Settings(messages=messages), probe.pack, probe.stage),
         lambda spec, domain: executor("scripted", domain, spec.world_seed),
     )
-    stage = Stage(spec, _NOTHING, kit)
+    stage = Stage(spec, UNWINNABLE, kit)
     opening = stage.open()
     run = stage.run(0, probe.goal)
-    record = EpisodeRecord(
+    return EpisodeRecord(
         spec=spec,
         cast=Cast("none", "none", "scripted"),
         observes=opening.observes,
         attempts=(AttemptRecord(run, probe.goal, "probe"),),
-        evidence=(),
         end_reason="plan_exhausted",
         success_tick=None,
         budget=CallBudget(),
     )
-    return replace(record, evidence=(keyed(run, record.episode_id),))
-
-
-_NOTHING: Final = Task(
-    id="nothing",
-    group="probes",
-    kind="wait",
-    instruction="nothing that can be had",
-    horizon_ticks=1,
-    any_of=("nether_star",),
-    count=64,
-    verifiable_by="inventory",
-)
 
 
 def played_records(

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from bench.truth_stages import (
+from rollouts.protocols import Subgoal
+from rollouts.worlds.techtree.stages import (
     Stage,
     block,
     both,
@@ -23,10 +24,6 @@ from bench.truth_stages import (
     screen,
     walls,
 )
-from rollouts.protocols import Observation, Subgoal
-from rollouts.worlds.techtree import Settings, TechTree
-from rollouts.worlds.techtree.view import observe
-from warehouse.domains import Domain
 from warehouse.knowledge import Check
 
 
@@ -38,26 +35,6 @@ class Probe:
     goal: Subgoal
     pack: Mapping[str, int] = field(default_factory=dict)
     stage: Stage = lambda play: None
-
-
-class ProbedWorld(TechTree):
-    """techtree, with a probe's stage set at every reset."""
-
-    def __init__(self, domain: Domain, settings: Settings, probe: Probe) -> None:
-        super().__init__(domain, settings)
-        self._probe = probe
-
-    def reset(self, seed: int) -> Observation:
-        """A world from the seed in which the probe's stage is set; nothing of that is seen to happen."""
-        super().reset(seed)
-        for item, count in self._probe.pack.items():
-            self.play.pack.add(item, count)
-        self._probe.stage(self.play)
-        self.play.pack.flush()
-        self.play.trail.clear()
-        seen = observe(self.play)
-        self.play.trail.append((seen.tick, seen.x, seen.y, seen.z))
-        return seen
 
 
 def goal(

@@ -83,24 +83,17 @@ def induce(
     own = _in_order(fact for fact in rows if fact.build == build)
     requests = requests_for(own, domain, window)
     unfit = ((fact, _unfit(fact, domain)) for fact in own if fact.remedy_due or fact.skill_due)
-    first = _tried(requests, model, build)
-    mended = [
-        again
-        for tried in first
-        if isinstance(tried.outcome, AnswerError)
-        and (again := second_try(tried.request, tried.outcome)) is not None
-    ]
-    tries = [*first, *_tried(mended, model, build)]
+    tries = tried(requests, model, build)
     skipped = tuple(Skipped(fact.feedback_id, reason) for fact, reason in unfit if reason)
     return Induction(
-        requests=tuple(tried.request for tried in tries),
-        answers=tuple(tried.answer for tried in tries),
-        candidates=tuple(tried.outcome for tried in tries if isinstance(tried.outcome, Candidate)),
+        requests=tuple(each.request for each in tries),
+        answers=tuple(each.answer for each in tries),
+        candidates=tuple(each.outcome for each in tries if isinstance(each.outcome, Candidate)),
         skipped=skipped,
     )
 
 
-class _Tried(NamedTuple):
+class Tried(NamedTuple):
     """A request with its answer, and what became of it; an error is the answer's too."""
 
     request: ModelRequest
@@ -108,13 +101,26 @@ class _Tried(NamedTuple):
     outcome: Candidate | AnswerError
 
 
-def _tried(requests: Sequence[ModelRequest], model: LanguageModel, build: str) -> list[_Tried]:
+def tried(requests: Sequence[ModelRequest], model: LanguageModel, build: str) -> list[Tried]:
+    """Inducer's requests, asked together; behind them, asked together too, second tries of those whose
+    answers the model can mend."""
+    first = _asked(requests, model, build)
+    mended = [
+        again
+        for each in first
+        if isinstance(each.outcome, AnswerError)
+        and (again := second_try(each.request, each.outcome)) is not None
+    ]
+    return [*first, *_asked(mended, model, build)]
+
+
+def _asked(requests: Sequence[ModelRequest], model: LanguageModel, build: str) -> list[Tried]:
     tries = []
     for request, answer in zip(requests, model.generate(requests), strict=True):
         outcome = candidate_from(request, answer, build)
         if isinstance(outcome, AnswerError):
             answer = replace(answer, value=None, error=outcome)
-        tries.append(_Tried(request, answer, outcome))
+        tries.append(Tried(request, answer, outcome))
     return tries
 
 

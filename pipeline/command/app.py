@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from pipeline.command import knowledge, monitor, snapshot, study, tasks, warehouse
+from pipeline.command import knowledge, model, monitor, snapshot, study, tasks, warehouse
 from pipeline.command.options import (
     Agent,
     Build,
@@ -52,6 +52,7 @@ app = typer.Typer(
 app.add_typer(knowledge.app, name="knowledge")
 app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(tasks.app, name="tasks")
+app.add_typer(model.app, name="model")
 app.add_typer(monitor.app, name="monitor")
 app.add_typer(warehouse.app, name="warehouse")
 app.add_typer(study.app, name="study")

@@ -1,17 +1,55 @@
-"""What is put into a world for a probe: walls, pits, moats, full packs, cold furnaces. Each stage is a
-function of a world that was just made; places are blocks from where the body stands.
+"""What is put into a world to stand in an attempt's way: walls, pits, moats, full packs, cold furnaces. Each
+stage is a function of a world that was just made; places are blocks from where the body stands.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import floor
 from typing import Final
 
+from rollouts.protocols import Observation
 from rollouts.worlds.techtree.furnaces import furnace_at
 from rollouts.worlds.techtree.generation import add_creature
 from rollouts.worlds.techtree.play import Cell, Play
+from rollouts.worlds.techtree.settings import Settings
+from rollouts.worlds.techtree.view import observe
+from rollouts.worlds.techtree.world import TechTree
+from warehouse.domains import Domain
+from warehouse.tasks import Task
 
 SLOTS: Final = 36
+UNWINNABLE: Final = Task(
+    id="nothing",
+    group="stages",
+    kind="wait",
+    instruction="nothing that can be had",
+    horizon_ticks=1,
+    any_of=("nether_star",),
+    count=64,
+    verifiable_by="inventory",
+)
+"""the task of an episode that is about its subgoals alone: nothing in this world wins it"""
 Stage = Callable[[Play], None]
+
+
+class StagedWorld(TechTree):
+    """techtree, with a stage set and things in the pack at every reset."""
+
+    def __init__(self, domain: Domain, settings: Settings, pack: Mapping[str, int], stage: Stage) -> None:
+        super().__init__(domain, settings)
+        self._pack = pack
+        self._stage = stage
+
+    def reset(self, seed: int) -> Observation:
+        """A world from the seed in which the stage is set; nothing of that is seen to happen."""
+        super().reset(seed)
+        for item, count in self._pack.items():
+            self.play.pack.add(item, count)
+        self._stage(self.play)
+        self.play.pack.flush()
+        self.play.trail.clear()
+        seen = observe(self.play)
+        self.play.trail.append((seen.tick, seen.x, seen.y, seen.z))
+        return seen
 
 
 def feet(play: Play) -> Cell:
@@ -156,3 +194,54 @@ def loaded_furnace(source: str) -> Stage:
 def hungry(play: Play) -> None:
     """Close to death."""
     play.body["health"] = 2.0
+
+
+def box(name: str, *corners: int) -> Stage:
+    """Every cell between two corners (dx, dy, dz, dx, dy, dz), both included, holds the block."""
+    low, high = corners[:3], corners[3:]
+
+    def fill(play: Play) -> None:
+        spans = zip(feet(play), low, high, play.blocks.shape, strict=True)
+        cells = tuple(slice(max(0, at + a), min(size, at + b + 1)) for at, a, b, size in spans)
+        play.blocks[cells] = play.catalogue.block[name]
+        play.version += 1
+
+    return fill
+
+
+def body(health: float, food: float) -> Stage:
+    """Health and hunger are at these values, saturation is used up."""
+
+    def weaken(play: Play) -> None:
+        play.body["health"], play.body["food"], play.body["saturation"] = health, food, 0.0
+
+    return weaken
+
+
+STAGES: Final[Mapping[str, Callable[..., Stage]]] = {
+    "block": block,
+    "box": box,
+    "body": body,
+    "creature": creature,
+    "full_pack": full_pack,
+    "ground": ground,
+    "loaded_furnace": loaded_furnace,
+    "moat": moat,
+    "moved": moved,
+    "screen": screen,
+    "walls": walls,
+}
+"""The stages that a data file may ask for, by name."""
+
+
+def stage_of(rows: Iterable[Sequence[str | int]]) -> Stage:
+    """Stages written as rows, such as ["block", "crafting_table", 1, 0, 0], one after the other.
+
+    `ValueError` for a name that no stage has.
+    """
+    stages = []
+    for name, *arguments in rows:
+        if name not in STAGES:
+            raise ValueError(f"no stage {name!r}; there are: {', '.join(STAGES)}")
+        stages.append(STAGES[str(name)](*arguments))
+    return both(*stages)
