@@ -2,23 +2,25 @@
 
 Every string and every list is bounded, names are limited to the characters that names have, unknown fields
 are refused: an answer that was talked into something by a recording can still only say things of this shape.
-All fields are required, since guided decoding and strict endpoints want it so; "nothing" is null or [].
+All fields are required, since guided decoding and strict endpoints want it so; "nothing" is null or []. A
+proposal and an abstention are variants of the schema, told apart by `decision`: guided decoding can write
+neither an abstention with a remedy beside it nor a proposal without one.
 
 A model does not restate what the situation already fixes (kind, target, failure type, what was missing); it
 cites evidence by the labels of the prompt, and a label that was not there is an error.
 """
 
 import re
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
+    RootModel,
     StringConstraints,
     ValidationError,
-    model_validator,
 )
 
 from prompts.language_model import AnswerError, ErrorReason, ModelAnswer, ModelRequest, Spent
@@ -153,32 +155,58 @@ class SkillProposal(Answer):
     support: Labels
 
 
-class RemedyResponse(Answer):
-    """The whole answer in the remedy role."""
+class ProposedRemedy(Answer):
+    """An answer that proposes a remedy."""
 
-    decision: Literal["propose", "abstain"]
+    decision: Literal["propose"]
     why: Sentence
-    remedy: RemedyProposal | None
-
-    @model_validator(mode="after")
-    def _decided(self) -> Self:
-        if (self.decision == "propose") != (self.remedy is not None):
-            raise ValueError("a remedy belongs to the decision to propose, and to no other")
-        return self
+    remedy: RemedyProposal
 
 
-class SkillResponse(Answer):
-    """The whole answer in the skill role."""
+class NoRemedy(Answer):
+    """An answer that abstains."""
 
-    decision: Literal["propose", "abstain"]
+    decision: Literal["abstain"]
     why: Sentence
-    skill: SkillProposal | None
+    remedy: None
 
-    @model_validator(mode="after")
-    def _decided(self) -> Self:
-        if (self.decision == "propose") != (self.skill is not None):
-            raise ValueError("a skill belongs to the decision to propose, and to no other")
-        return self
+
+class ProposedSkill(Answer):
+    """An answer that proposes a skill."""
+
+    decision: Literal["propose"]
+    why: Sentence
+    skill: SkillProposal
+
+
+class NoSkill(Answer):
+    """An answer that abstains."""
+
+    decision: Literal["abstain"]
+    why: Sentence
+    skill: None
+
+
+def _any_of(schema: dict[str, Any]) -> None:
+    # What sets variants apart is a constant, so "any of" says as much as "one of", and more engines know it.
+    schema["anyOf"] = schema.pop("oneOf")
+    del schema["discriminator"]
+
+
+_DECIDED: Final = Field(discriminator="decision")
+_VARIANTS: Final = ConfigDict(frozen=True, strict=True, json_schema_extra=_any_of)
+
+
+class RemedyResponse(RootModel[Annotated[ProposedRemedy | NoRemedy, _DECIDED]]):
+    """The whole answer in the remedy role: a remedy or an abstention."""
+
+    model_config = _VARIANTS
+
+
+class SkillResponse(RootModel[Annotated[ProposedSkill | NoSkill, _DECIDED]]):
+    """The whole answer in the skill role: a skill or an abstention."""
+
+    model_config = _VARIANTS
 
 
 def read_answer(
@@ -227,10 +255,11 @@ def candidate_from(request: ModelRequest, answer: ModelAnswer, build: str) -> Ca
         return answer.error
     situation, value = request.situation, answer.value
     try:
-        if isinstance(situation, RemedySituation) and isinstance(value, RemedyResponse) and value.remedy:
-            return _remedy(situation, value.remedy, answer, build)
-        if isinstance(situation, SkillSituation) and isinstance(value, SkillResponse) and value.skill:
-            return _skill(situation, value.skill, answer, build)
+        match situation, value:
+            case RemedySituation(), RemedyResponse(root=ProposedRemedy(remedy=remedy)):
+                return _remedy(situation, remedy, answer, build)
+            case SkillSituation(), SkillResponse(root=ProposedSkill(skill=skill)):
+                return _skill(situation, skill, answer, build)
     except UncitedError as error:
         return _error("citation", str(error))
     except ValidationError as error:
@@ -320,8 +349,8 @@ def _parse(
     except ValidationError as error:
         broken = error.errors(include_url=False, include_input=False)[0]["type"] == "json_invalid"
         return None, _error("invalid_json" if broken else "schema", _first_fault(error))
-    if isinstance(value, RemedyResponse | SkillResponse) and value.decision == "abstain":
-        return None, _error("abstained", value.why)
+    if isinstance(value, RemedyResponse | SkillResponse) and isinstance(value.root, NoRemedy | NoSkill):
+        return None, _error("abstained", value.root.why)
     return value, None
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
 from prompts.language_model import AnswerError, ModelRequest
@@ -64,6 +65,8 @@ def outcome(asked: ModelRequest, text: str, finish_reason: str = "stop") -> Cand
         ("null", "schema"),
         ('{"decision": "propose", "why": "x"}', "schema"),
         ('{"decision": "propose", "why": "x", "remedy": null}', "schema"),
+        (answer_text().replace("propose", "abstain"), "schema"),
+        (answer_text().replace("propose", "perhaps"), "schema"),
         ('{"decision": "abstain", "why": "No cause is shown.", "remedy": null}', "abstained"),
         (answer_text(confidence=0.8), "schema"),
         (answer_text(repair=[]), "schema"),
@@ -174,6 +177,40 @@ def test_every_list_and_every_string_of_a_schema_is_bounded(
                 walk(each)
 
     walk(response.model_json_schema())
+
+
+VARIANTS = {
+    "a remedy": ({"decision": "propose", "remedy": remedy()}, True),
+    "an abstention": ({"decision": "abstain", "remedy": None}, True),
+    "an abstention and a remedy": ({"decision": "abstain", "remedy": remedy()}, False),
+    "a proposal of nothing": ({"decision": "propose", "remedy": None}, False),
+    "neither": ({"decision": "perhaps", "remedy": None}, False),
+    "no decision": ({"remedy": None}, False),
+    "a skill": ({"decision": "propose", "skill": remedy()}, False),
+}
+
+
+@pytest.mark.parametrize(("answer", "allowed"), VARIANTS.values(), ids=VARIANTS)
+def test_the_schema_knows_a_remedy_and_an_abstention_and_no_third(
+    answer: dict[str, Any], allowed: bool, asked: ModelRequest
+) -> None:
+    said = {"why": "It was not placed.", **answer}
+    assert Draft202012Validator(asked.json_schema).is_valid(said) is allowed
+    found = outcome(asked, json.dumps(said))
+    assert (isinstance(found, AnswerError) and found.reason == "schema") is not allowed
+
+
+@pytest.mark.parametrize(("response", "field"), [(RemedyResponse, "remedy"), (SkillResponse, "skill")])
+def test_the_variants_of_a_schema_are_told_apart_by_a_constant(
+    response: type[RemedyResponse] | type[SkillResponse], field: str
+) -> None:
+    schema = response.model_json_schema()
+    proposed, abstained = (
+        schema["$defs"][each["$ref"].rpartition("/")[2]]["properties"] for each in schema["anyOf"]
+    )
+    assert [each["decision"]["const"] for each in (proposed, abstained)] == ["propose", "abstain"]
+    assert abstained[field]["type"] == "null"
+    assert "null" not in json.dumps(proposed[field])
 
 
 def test_answers_name_kinds_of_the_domain(minecraft: Domain) -> None:

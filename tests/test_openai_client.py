@@ -1,15 +1,18 @@
 """The openai engine against a server that misbehaves: nothing is lost, nothing hangs, no key gets out."""
 
 import asyncio
+import json
 import logging
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from prompts.engines.models import OpenAIRow
-from prompts.engines.openai_client import MissingKeyError, OpenAIModel
+from prompts.engines.openai_client import MissingKeyError, OpenAIModel, folded
 from prompts.language_model import ModelRequest
+from prompts.plan_responses import PlanResponse
 from tests.engine_contract import answers_of_the_stand_in, questions
 from tests.model_server import MODEL, ModelServer, serving
 from warehouse.domains import Domain
@@ -100,9 +103,9 @@ def test_a_server_that_never_ends_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr("prompts.engines.openai_client._PAUSES_S", 0.1)
     server.misbehave(requests[0].user, way)
-    slow, *others = OpenAIModel(row(server, timeout_s=0.3, retries=0)).generate(requests)
+    slow, *others = OpenAIModel(row(server, timeout_s=2.0, retries=0)).generate(requests)
     assert slow.error is not None
-    assert (slow.error.reason, slow.error.detail) == ("timeout", "no answer in 1 tries of 0.3 s")
+    assert (slow.error.reason, slow.error.detail) == ("timeout", "no answer in 1 tries of 2 s")
     assert [answer.error for answer in others] == [None, None]
 
 
@@ -193,3 +196,31 @@ def test_it_can_be_asked_where_an_event_loop_runs(server: ModelServer, requests:
         return len(OpenAIModel(row(server)).generate(requests))
 
     assert asyncio.run(ask()) == 3
+
+
+def test_an_endpoint_that_wants_an_object_at_the_root_gets_one(
+    server: ModelServer, requests: list[ModelRequest]
+) -> None:
+    answers = OpenAIModel(row(server, object_root=True)).generate(requests)
+    assert [answer.error for answer in answers] == [None, None, None]
+    for body in server.bodies:
+        schema = body["response_format"]["json_schema"]["schema"]
+        assert schema["type"] == "object"
+        assert "anyOf" not in schema
+        assert schema["required"] == list(schema["properties"])
+        validator = Draft202012Validator(schema)
+        [answer] = [each for each in answers if each.request_id in asked_as(body, requests)]
+        assert validator.is_valid(json.loads(answer.raw))
+        field = schema["required"][-1]
+        assert validator.is_valid({"decision": "abstain", "why": "Nothing is shown.", field: None})
+        assert not validator.is_valid({"decision": "perhaps", "why": "Nothing is shown.", field: None})
+
+
+def asked_as(body: dict[str, Any], requests: list[ModelRequest]) -> set[str]:
+    said = body["messages"][-1]["content"]
+    return {request.request_id for request in requests if request.user == said}
+
+
+def test_a_schema_without_variants_is_not_folded() -> None:
+    schema = PlanResponse.model_json_schema()
+    assert folded(schema) == schema

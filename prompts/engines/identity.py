@@ -28,7 +28,8 @@ def name_of(row: VllmRow | OpenAIRow) -> str:
         "show_schema": row.show_schema,
     }
     if isinstance(row, OpenAIRow):
-        sent = row.model_dump(include={"structured", "limit_field", "send_sampling", "extra_body"})
+        changing = {"structured", "object_root", "limit_field", "send_sampling", "extra_body"}
+        sent = row.model_dump(include=changing)
         host = urlsplit(row.base_url).hostname
         return f"openai/{row.model}@{host}/{digest([said, sent])[:12]}"
     folder = Path(row.model)

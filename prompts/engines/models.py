@@ -163,6 +163,11 @@ class OpenAIRow(Sampled):
     structured: Literal["json_schema", "json_object", "none"] = Field(
         default="json_schema", description="what response_format may ask of the endpoint"
     )
+    object_root: bool = Field(
+        default=False,
+        description="whether the endpoint refuses a schema with variants at its root, as OpenAI's own does: "
+        "they are then folded into one object, and it is left to the parser that they are not mixed",
+    )
     limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     send_sampling: bool = Field(
         default=True, description="false for models that refuse temperature, top_p and seed"

@@ -119,9 +119,9 @@ class OpenAIModel:
                 "seed": sampling.seed,
             }
         if row.structured == "json_schema":
-            name = request.response.__name__
-            schema = {"name": name, "schema": request.json_schema, "strict": True}
-            call["response_format"] = {"type": "json_schema", "json_schema": schema}
+            schema = folded(request.json_schema) if row.object_root else request.json_schema
+            given = {"name": request.response.__name__, "schema": schema, "strict": True}
+            call["response_format"] = {"type": "json_schema", "json_schema": given}
         elif row.structured == "json_object":
             call["response_format"] = {"type": "json_object"}
         if row.extra_body:
@@ -149,6 +149,32 @@ class OpenAIModel:
                 cost=self._row.cost(tokens_in, tokens_out),
             ),
         )
+
+
+def folded(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema whose root is one object, for endpoints that take no other: of variants at the root, which
+    must be references to closed objects with the same fields, every field may be what it is in any of them.
+
+    >>> folded({"type": "object", "properties": {}})
+    {'type': 'object', 'properties': {}}
+    """
+    if "anyOf" not in schema:
+        return schema
+    defined = schema["$defs"]
+    names = [variant["$ref"].rpartition("/")[2] for variant in schema["anyOf"]]
+    first, *others = (defined[name] for name in names)
+    fields: dict[str, Any] = {}
+    for field, own in first["properties"].items():
+        kinds = [own, *(other["properties"][field] for other in others)]
+        distinct = [kind for place, kind in enumerate(kinds) if kind not in kinds[:place]]
+        fields[field] = own if len(distinct) == 1 else {"anyOf": distinct}
+    return {
+        **first,
+        "title": schema["title"],
+        "description": schema["description"],
+        "properties": fields,
+        "$defs": {name: each for name, each in defined.items() if name not in names},
+    }
 
 
 def key_of(row: OpenAIRow) -> str:

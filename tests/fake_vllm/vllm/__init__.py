@@ -53,7 +53,8 @@ class LLM:
         return [self._output(turn, each) for turn, each in zip(turns, parameters, strict=True)]
 
     def _output(self, turns: list[dict[str, str]], parameters: Any) -> Any:
-        assert parameters.structured_outputs.json["type"] == "object"
+        schema = parameters.structured_outputs.json
+        assert schema.get("type") == "object" or "anyOf" in schema
         prompt = "\n".join(turn["content"] for turn in turns)
         words = self.answers.get(turns[-1]["content"], "{}").split(" ")
         cut = len(words) > parameters.max_tokens
