@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from bench import executor, loop, monitor, monitor_truth, retrieval, techtree
+from bench import executor, loop, model, monitor, monitor_truth, retrieval, techtree
 
 
 class Bench(StrEnum):
@@ -24,6 +24,7 @@ class Bench(StrEnum):
     TECHTREE = "techtree"
     EXECUTOR = "executor"
     LOOP = "loop"
+    MODEL = "model"
 
 
 EXAMPLES = """
@@ -48,7 +49,8 @@ def run(
     folder: Annotated[Path, typer.Option(help="Where the made-up traces are kept.")] = Path("data/bench"),
 ) -> None:
     """Measure Monitor against a bare scan of its files, retrieval, Monitor against the inner truth, the
-    built-in world and its executor, and the closed loop; exit code 1 if a goal is missed."""
+    built-in world and its executor, the closed loop, and, where `make test-vllm` has made its environment,
+    the engine vllm against vllm itself; exit code 1 if a goal is missed."""
     left_out = skip or []
     missed = 0
     if Bench.MONITOR not in left_out:
@@ -63,6 +65,8 @@ def run(
         executor.main(executor_seeds)
     if Bench.LOOP not in left_out:
         missed += loop.main()
+    if Bench.MODEL not in left_out:
+        missed += model.main()
     raise typer.Exit(1 if missed else 0)
 
 
