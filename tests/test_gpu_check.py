@@ -1,4 +1,4 @@
-"""bench/gpu_check.sh without a GPU, and with a fake driver and the vllm of tests/fake_vllm in place of one."""
+"""bench/gpu_check.sh without a GPU, and with a fake driver and the vllm of tests/fake_vllm in its place."""
 
 import os
 import subprocess
