@@ -1,7 +1,8 @@
 """The vllm engine with vllm itself and a small real model in it, offline and over HTTP: `make test-vllm`.
 
 What is asserted is structure, repetition at temperature 0, remembered answers and complete books. The model
-has 135 million parameters and is wrong more often than not; nothing here says that an answer is good.
+has 135 million parameters and is wrong more often than not; nothing here says that an answer is good. Given
+room it abstains from nearly everything, and a list that it may fill it fills: see tests/brief_answers.py.
 """
 
 import os
@@ -13,23 +14,31 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
+import orjson
 import pytest
 
 from pipeline import launch
 from pipeline.settings import Settings
 from prompts.engines.models import OpenAIRow, VllmRow, model_row
 from prompts.engines.registry import opened
-from prompts.language_model import LanguageModel, ModelRequest
+from prompts.inducer import induce
+from prompts.language_model import LanguageModel, ModelAnswer, ModelRequest
+from prompts.responses import candidate_from, read_answer
 from prompts.tokens import HuggingFaceCounter
-from rollouts.planner import Planner, PlanningFailure
+from rollouts.planner import Plan, Planner, Retry
+from tests.brief_answers import LONGEST, BriefPlan, BriefProposal
 from tests.conftest import ROOT
 from tests.engine_contract import CHECKS, contract_questions, questions
+from tests.test_inducer import failure
 from tests.test_planner import moment, recall
 from warehouse import log, telemetry
 from warehouse.database import fetch, writer
 from warehouse.domains import Domain
+from warehouse.knowledge import Candidate, SkillContent
 
 pytestmark = pytest.mark.vllm
 
@@ -49,7 +58,6 @@ python = "{PYTHON}"
 dtype = "float32"
 max_model_len = 8192
 max_num_seqs = 16
-max_tokens = 24
 show_schema = false
 cpu_threads = "{THREADS}"
 enforce_eager = true
@@ -98,7 +106,6 @@ def served(row: VllmRow, models_file: Path, minecraft: Domain) -> Iterator[Langu
             engine="openai",
             model="small",
             base_url=f"http://127.0.0.1:{port}/v1",
-            max_tokens=row.max_tokens,
             show_schema=False,
             timeout_s=600.0,
         )
@@ -122,16 +129,44 @@ def wait_for(url: str, server: "subprocess.Popen[bytes]") -> None:
 
 
 def planning_batch(model: LanguageModel, domain: Domain) -> None:
-    """Two episodes ask for a plan together; each gets a plan, another try or a recorded failure."""
+    """Two episodes ask for a plan together; each gets a whole one, and what is wrong with it is told."""
     planner = Planner(domain, recall(domain))
-    asked = [planner.request(moment(name)) for name in ("e1", "e2")]
-    answers = model.generate([each.request for each in asked])
-    for each, answer in zip(asked, answers, strict=True):
-        outcome = planner.read(each, answer)
-        assert not (isinstance(outcome, PlanningFailure) and outcome.is_infrastructure)
+    asked = [planner.request(moment(name)) for name in ("stick", "furnace")]
+    brief = [replace(each.request, response=BriefPlan, max_tokens=LONGEST) for each in asked]
+    for each, answer in zip(asked, model.generate(brief), strict=True):
+        assert isinstance(answer.value, BriefPlan)
         assert (answer.tokens_in or 0) > 500
-        assert 0 < (answer.tokens_out or 0) <= 24
-        assert answer.raw.startswith('{"plan_id"')
+        assert 0 < (answer.tokens_out or 0) <= LONGEST
+        outcome = planner.read(each, read_answer(each.request, model.name, answer.raw))
+        assert isinstance(outcome, Plan | Retry)
+        assert not isinstance(outcome, Retry) or outcome.fault.startswith(answer.value.subgoals[0].subgoal_id)
+
+
+def whole_proposal(model: LanguageModel, domain: Domain) -> None:
+    """A remedy as it may be in the Inducer's role becomes a candidate."""
+    asked = questions(domain)[0]
+    [answer] = model.generate([replace(asked, response=BriefProposal, max_tokens=LONGEST)])
+    assert isinstance(answer.value, BriefProposal)
+    candidate = candidate_from(asked, read_answer(asked, model.name, answer.raw), "b1")
+    assert isinstance(candidate, Candidate)
+    assert len(candidate.support) == 1
+    assert not isinstance(candidate.content, SkillContent)
+    assert len(candidate.content.repair) == 1
+
+
+def answers_that_end(model: LanguageModel, domain: Domain) -> None:
+    """With as much room as Inducer gives, answers end by themselves, as a proposal or as an abstention."""
+    answers = model.generate(questions(domain))
+    ended = [each for each in answers if each.error is None or each.error.reason != "length"]
+    assert ended
+    for each in ended:
+        said = orjson.loads(each.raw)
+        proposed = said["remedy"] if "remedy" in said else said["skill"]
+        assert (said["decision"], proposed is None) in (("propose", False), ("abstain", True))
+        assert each.error is None or each.error.reason != "invalid_json"
+
+
+SAYS: Final = (planning_batch, whole_proposal, answers_that_end)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -141,8 +176,11 @@ def test_offline_it_keeps_the_contract_of_engines(
     check(offline, contract_questions(minecraft))
 
 
-def test_offline_it_answers_a_planning_batch(offline: LanguageModel, minecraft: Domain) -> None:
-    planning_batch(offline, minecraft)
+@pytest.mark.parametrize("says", SAYS, ids=lambda says: says.__name__)
+def test_offline_it_says_something_whole(
+    says: Callable[[LanguageModel, Domain], None], offline: LanguageModel, minecraft: Domain
+) -> None:
+    says(offline, minecraft)
 
 
 def test_a_shared_beginning_is_computed_once(offline: LanguageModel, minecraft: Domain) -> None:
@@ -151,15 +189,36 @@ def test_a_shared_beginning_is_computed_once(offline: LanguageModel, minecraft: 
 
 
 def test_tokens_are_counted_as_the_model_counts_them(offline: LanguageModel, minecraft: Domain) -> None:
-    request = questions(minecraft)[0]
+    request = replace(questions(minecraft)[0], max_tokens=12)
     counter = HuggingFaceCounter(MODEL / "tokenizer.json")
     [answer] = offline.generate([request])
     shown = counter.count(request.system) + counter.count(request.user)
     assert shown < (answer.tokens_in or 0) < shown + 20  # the chat template
     # Its own count, and not one of the text: guided decoding writes a word in other pieces than a tokenizer.
     assert answer.error is not None
-    assert (answer.error.reason, answer.tokens_out) == ("length", 24)
-    assert counter.count(answer.raw) <= 24
+    assert (answer.error.reason, answer.tokens_out) == ("length", 12)
+    assert counter.count(answer.raw) <= 12
+
+
+class Terse:
+    """A model that is cut off early, whatever room it is given."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.name = model.name
+        self._model = model
+
+    def generate(self, requests: Sequence[ModelRequest]) -> list[ModelAnswer]:
+        return self._model.generate([replace(request, max_tokens=12) for request in requests])
+
+
+def test_what_was_cut_off_is_asked_for_once_more(offline: LanguageModel, minecraft: Domain) -> None:
+    fact = failure("craft", "stone_axe", "MISSING_STATION", missing={"crafting_table": 0})
+    found = induce([fact], minecraft, Terse(offline), "b1")
+    assert [answer.error and answer.error.reason for answer in found.answers] == ["length", "length"]
+    first, again = found.answers
+    assert (again.tokens_in or 0) > (first.tokens_in or 0)
+    # The question is the same up to the error that is told at its end.
+    assert (again.spent.tokens_reused or 0) > 0.9 * (first.tokens_in or 0)
 
 
 @pytest.fixture(scope="module")
@@ -211,5 +270,8 @@ def test_served_it_keeps_the_contract_of_engines(
     check(served, contract_questions(minecraft))
 
 
-def test_served_it_answers_a_planning_batch(served: LanguageModel, minecraft: Domain) -> None:
-    planning_batch(served, minecraft)
+@pytest.mark.parametrize("says", SAYS, ids=lambda says: says.__name__)
+def test_served_it_says_something_whole(
+    says: Callable[[LanguageModel, Domain], None], served: LanguageModel, minecraft: Domain
+) -> None:
+    says(served, minecraft)
