@@ -22,7 +22,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -220,9 +220,13 @@ class Straight:
         return heard
 
 
-def measure(row: VllmRow, domain: Domain, questions: int, repetitions: int) -> Measured:
-    """Both ways, repetition after repetition, after one question that only warms up."""
+def measure(
+    row: VllmRow, domain: Domain, questions: int, repetitions: int, tell: Callable[[str], None]
+) -> Measured:
+    """Both ways, repetition after repetition, after one question that only warms up; `tell` hears how far it
+    is."""
     pairs = []
+    tell("loading the model twice")
     with ExitStack() as stack:
         process = stack.enter_context(VllmProcess(row))
         model = VllmModel(row, process)
@@ -239,7 +243,12 @@ def measure(row: VllmRow, domain: Domain, questions: int, repetitions: int) -> M
             else:
                 other = straight.ask(same)
                 pairs.append(Pair(through_the_engine(model, facts, domain), other))
+            tell(f"repetition {repetition} of {repetitions}: {_in_short(pairs[-1])}")
     return Measured(row, questions, tuple(pairs))
+
+
+def _in_short(pair: Pair) -> str:
+    return f"engine {pair.engine.seconds:.1f} s, LLM.chat {pair.straight.seconds:.1f} s"
 
 
 def _unlike_the_others(request: ModelRequest) -> ModelRequest:
@@ -329,7 +338,7 @@ def main(row: VllmRow | None = None, questions: int = QUESTIONS, repetitions: in
     if row.cpu_cache_gb is None:
         # Two engines at once, and vllm would take nearly the whole GPU for each.
         row = row.model_copy(update={"memory_share": min(row.memory_share or 1.0, _BOTH_ON_ONE_GPU)})
-    measured = measure(row, load_domain(Settings().domain), questions, repetitions)
+    measured = measure(row, load_domain(Settings().domain), questions, repetitions, out.print)
     out.print(report(measured))
     out.print(verdict(measured))
     return 0 if measured.met else 1

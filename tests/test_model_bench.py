@@ -19,7 +19,10 @@ def measured(tmp_path_factory: pytest.TempPathFactory, minecraft: Domain) -> mod
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(ROOT / "tests" / "fake_vllm"))
         row = VllmRow(name="own", engine="vllm", model=str(folder))
-        return model.measure(row, minecraft, QUESTIONS, REPETITIONS)
+        told: list[str] = []
+        measured = model.measure(row, minecraft, QUESTIONS, REPETITIONS, told.append)
+        assert len(told) == 1 + REPETITIONS
+        return measured
 
 
 def test_both_ways_are_asked_the_same(measured: model.Measured) -> None:
