@@ -258,7 +258,7 @@ def _unlike_the_others(request: ModelRequest) -> ModelRequest:
 
 
 def report(measured: Measured) -> Table:
-    """The figures as a table, a repetition in each row."""
+    """The figures as a table, a repetition in each row; "outside" is what the engine spends beside `LLM.chat`."""
     table = Table(
         title=f"induction through the engine vllm: {measured.questions} questions to {measured.row.name}"
     )
@@ -286,7 +286,7 @@ def report(measured: Measured) -> Table:
             f"{engine.seconds - engine.chat_s:.3f}",
             f"{straight.seconds:.2f}",
             f"{(engine.tokens_out / engine.seconds) / (straight.tokens_out / straight.seconds):.3f}",
-            f"{same} of {measured.questions}",
+            f"{same}/{measured.questions}",
         )
     return table
 
