@@ -258,7 +258,7 @@ def _unlike_the_others(request: ModelRequest) -> ModelRequest:
 
 
 def report(measured: Measured) -> Table:
-    """The figures as a table, a repetition in each row; "outside" is what the engine spends beside `LLM.chat`."""
+    """The figures as a table, a repetition in each row; "outside" is the engine's time beside `LLM.chat`."""
     table = Table(
         title=f"induction through the engine vllm: {measured.questions} questions to {measured.row.name}"
     )
