@@ -7,36 +7,38 @@ Each is also an answer in the words of its role's own response model, so what wa
 
 from typing import Annotated, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from prompts.plan_responses import KnowledgeLabel, PlanResponse, SubgoalAnswer
-from prompts.responses import (
-    CheckAnswer,
-    PredicateAnswer,
-    ProposedRemedy,
-    RemedyProposal,
-    StepAnswer,
-    ValueText,
-)
+from prompts.responses import CheckAnswer, PredicateAnswer, ProposedRemedy, RemedyProposal, StepAnswer
 
-LONGEST: Final = 2000
+LONGEST: Final = 800
+
+Word = Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,12}$")]
 
 
 class BriefPredicate(PredicateAnswer):
-    value: ValueText
+    field: Word
+    value: Word
 
 
-Check = Annotated[tuple[CheckAnswer, ...], Field(min_length=1, max_length=1)]
+class BriefCheck(CheckAnswer):
+    type: Word
+    name: Word
+
+
+Check = Annotated[tuple[BriefCheck, ...], Field(min_length=1, max_length=1)]
 Condition = Annotated[tuple[BriefPredicate, ...], Field(min_length=1, max_length=1)]
 
 
 class BriefStep(StepAnswer):
+    target: Word
     checks: Check
 
 
 class BriefRemedy(RemedyProposal):
     trigger: Condition
-    risk_pattern: ValueText
+    risk_pattern: Word
     repair: Annotated[tuple[BriefStep, ...], Field(min_length=1, max_length=1)]
     verification: Check
     applicability: Condition
@@ -44,17 +46,21 @@ class BriefRemedy(RemedyProposal):
 
 
 class BriefProposal(ProposedRemedy):
-    why: ValueText
+    why: Word
     remedy: BriefRemedy
 
 
 class BriefSubgoal(SubgoalAnswer):
-    condition: ValueText
+    subgoal_id: Word
+    condition: Word
+    target: Word
+    executor_hint: Word
     checks: Check
-    rationale: ValueText
+    rationale: Word
     knowledge: Annotated[tuple[KnowledgeLabel, ...], Field(max_length=1)]
 
 
 class BriefPlan(PlanResponse):
+    plan_id: Word
     subgoals: Annotated[tuple[BriefSubgoal, ...], Field(min_length=1, max_length=1)]
-    global_constraints: Annotated[tuple[ValueText, ...], Field(max_length=1)]
+    global_constraints: Annotated[tuple[Word, ...], Field(max_length=1)]
