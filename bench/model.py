@@ -93,6 +93,11 @@ class Measured(NamedTuple):
         return self.rate("engine") / self.rate("straight")
 
     @property
+    def ratios(self) -> tuple[float, ...]:
+        """The same of each repetition; far apart, they tell of a busy machine and not of the engine."""
+        return tuple(self._replace(pairs=(pair,)).ratio for pair in self.pairs)
+
+    @property
     def alike(self) -> int:
         """Answers that were the same both ways."""
         both = [
@@ -275,7 +280,8 @@ def report(measured: Measured) -> Table:
     )
     for heading in headings:
         table.add_column(heading, justify="right" if heading else "left")
-    for number, (engine, straight) in enumerate(measured.pairs, 1):
+    together = zip(measured.pairs, measured.ratios, strict=True)
+    for number, ((engine, straight), ratio) in enumerate(together, 1):
         same = sum(one == other for one, other in zip(engine.said, straight.said, strict=True))
         table.add_row(
             str(number),
@@ -285,21 +291,22 @@ def report(measured: Measured) -> Table:
             f"{engine.seconds:.2f}",
             f"{engine.seconds - engine.chat_s:.3f}",
             f"{straight.seconds:.2f}",
-            f"{(engine.tokens_out / engine.seconds) / (straight.tokens_out / straight.seconds):.3f}",
+            f"{ratio:.3f}",
             f"{same}/{measured.questions}",
         )
     return table
 
 
 def verdict(measured: Measured) -> str:
-    """The figures of all repetitions in two lines."""
+    """The figures of all repetitions in three lines."""
     engine = [pair.engine for pair in measured.pairs]
     outside = statistics.median(1 - each.chat_s / each.seconds for each in engine)
     reused = sum(each.tokens_reused for each in engine) / sum(each.tokens_in for each in engine)
     rates = f"engine {measured.rate('engine'):.2f}, LLM.chat {measured.rate('straight'):.2f} answer tokens/s"
     same = f"{measured.alike} of {measured.questions * len(engine)} answers the same"
     return (
-        f"{rates}: ratio {measured.ratio:.3f} (goal {GOAL}: {'met' if measured.met else 'missed'}); {same}\n"
+        f"{rates}: ratio {measured.ratio:.3f} (goal {GOAL}: {'met' if measured.met else 'missed'})\n"
+        f"{same}; single repetitions {min(measured.ratios):.3f} to {max(measured.ratios):.3f}\n"
         f"prefix cache: {reused:.0%} of the prompt tokens; "
         f"{outside:.2%} of the engine's time is outside LLM.chat"
     )
