@@ -36,8 +36,8 @@ class ExerciseConfig(dg.Config):
     )
     update_store: bool = Field(
         default=True,
-        description="whether the training counts: if not, the uses of knowledge in it are not logged, and its "
-        "build must not be learnt from",
+        description="whether the training counts: if not, the uses of knowledge in it are not logged, and "
+        "its build must not be learnt from",
     )
     planners: int = Field(
         default=1,

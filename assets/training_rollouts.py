@@ -67,7 +67,8 @@ def training_rollouts(
 
 
 def _shown(home: DataHome, build: str, group: str, *, update_store: bool) -> dict[str, Any]:
-    """What a person wants to know of a group's episodes; how knowledge fared in them is logged, if it counts."""
+    """What a person wants to know of a group's episodes; how knowledge fared in them is logged, if it
+    counts."""
     usage = usage_of(home.root, home.domain, build, group, TRAINING)
     if update_store:
         log.append(home.root, "usage", build, log.usage_rows(build, usage))

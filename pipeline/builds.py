@@ -2,9 +2,9 @@
 
     schedule tick -> order for the next build (orders.py) -> partition of `build` -> run of nightly_build
 
-A build spans partitions of two kinds (build × group, and build), which no single asset run may have, so the job
-has one step of its own that executes the jobs for its parts one after the other in its process. Each of them
-is a run in the records, with the tag mineevolve/build, and only what is missing is executed.
+A build spans partitions of two kinds (build × group, and build), which no single asset run may have, so the
+job has one step of its own that executes the jobs for its parts one after the other in its process. Each of
+them is a run in the records, with the tag mineevolve/build, and only what is missing is executed.
 """
 
 from collections.abc import Callable
@@ -78,8 +78,8 @@ def refuse_other_model(order: Order, model: str) -> None:
     """`OrderError` where a build was begun with another model: half of it would be of each."""
     if order.model != model:
         raise OrderError(
-            f"build {order.build} was begun with the model {order.model!r} and cannot be completed with {model!r}: "
-            f"set MINEEVOLVE_MODEL={order.model} until it is whole"
+            f"build {order.build} was begun with the model {order.model!r} and cannot be completed with "
+            f"{model!r}: set MINEEVOLVE_MODEL={order.model} until it is whole"
         )
 
 
@@ -109,8 +109,8 @@ def nightly_build(settings: Settings, job: Callable[[str], dg.JobDefinition]) ->
     @dg.job(
         name=NIGHTLY,
         partitions_def=builds,
-        description="One whole build of the curriculum in the settings: played, judged, learnt from, published. "
-        "A build that was interrupted is completed.",
+        description="One whole build of the curriculum in the settings: played, judged, learnt from, "
+        "published. A build that was interrupted is completed.",
     )
     def whole_build() -> None:
         complete_build()
@@ -137,12 +137,13 @@ def nightly_schedule(settings: Settings, job: dg.JobDefinition) -> dg.ScheduleDe
         default_status=dg.DefaultScheduleStatus.RUNNING
         if settings.nightly
         else dg.DefaultScheduleStatus.STOPPED,
-        description=f"The next build of the curriculum {settings.nightly_curriculum}. A build that was begun and is "
-        "not whole is completed first. Switched on here, or by MINEEVOLVE_NIGHTLY=true.",
+        description=f"The next build of the curriculum {settings.nightly_curriculum}. A build that was begun "
+        "and is not whole is completed first. Switched on here, or by MINEEVOLVE_NIGHTLY=true.",
     )
     def nightly_build_schedule(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
         instance = context.instance
-        # A tick that was interrupted is evaluated anew. Its build may be whole by now, and it asks for no other.
+        # A tick that was interrupted is evaluated anew. Its build may be whole by now, and it asks for no
+        # other.
         asked = {
             SCHEDULE_NAME_TAG: "nightly_build_schedule",
             SCHEDULED_EXECUTION_TIME_TAG: context.scheduled_execution_time.isoformat(),
@@ -180,7 +181,7 @@ def _is_waiting(instance: dg.DagsterInstance, build: str) -> bool:
 
 
 def _is_worked_on(home: Path) -> bool:
-    """Whether any process makes a build. A run that the records say has started may be dead; a lock is not."""
+    """Whether any process makes a build. A run that has started by the records may be dead; a lock is not."""
     try:
         with working_on(home, wait_s=0):
             return False

@@ -3,8 +3,8 @@
     curriculum = find_curriculum("mixed", own_folder, load_domain("minecraft"))
     curriculum.build(3)    # what the third build plays, task by task
 
-A curriculum is a TOML file, `shipped_curricula/<name>.toml` beside this module or `<name>.toml` in a folder of
-the user's own, whose files replace shipped ones of the same name. A build is the episodes between two
+A curriculum is a TOML file, `shipped_curricula/<name>.toml` beside this module or `<name>.toml` in a folder
+of the user's own, whose files replace shipped ones of the same name. A build is the episodes between two
 checkpoints. Its tasks come in a seeded, stratified order (`dealt`), so that each group and each task has its
 share of any stretch; a row that is repeated goes on in that order where the build before it stopped.
 """
@@ -161,8 +161,9 @@ def chosen(suite: Suite, groups: Sequence[str], tasks: Sequence[str]) -> tuple[T
 def dealt(tasks: Sequence[Task], seed: int) -> Iterator[Task]:
     """The tasks over and over, all of them before any comes again, each time in another seeded order.
 
-    The order is stratified: a group of m tasks has them at the places (i + u) / m of the round, i = 0 ... m-1,
-    with u drawn for the group, so that a stretch of n episodes has about n·m/M of a group with m of M tasks.
+    The order is stratified: a group of m tasks has them at the places (i + u) / m of the round, i = 0 ...
+    m-1, with u drawn for the group, so that a stretch of n episodes has about n·m/M of a group with m of M
+    tasks.
     """
     sizes = Counter(task.group for task in tasks)
     for turn in count():
@@ -189,8 +190,8 @@ def curriculum_files(own: Path | None) -> dict[str, Path]:
 
 
 def find_curriculum(named: str, own: Path | None, domain: Domain) -> Curriculum:
-    """The curriculum of this name, else the one in the file of this path; `UnknownCurriculumError` lists those
-    there are, `CurriculumFileError` says what is wrong with the file."""
+    """The curriculum of this name, else the one in the file of this path; `UnknownCurriculumError` lists
+    those there are, `CurriculumFileError` says what is wrong with the file."""
     files = curriculum_files(own)
     path = files.get(named, Path(named))
     if not path.is_file():

@@ -5,9 +5,9 @@
 
 The command does it this way (launch.py), and so does the job that makes a whole build (builds.py).
 
-A run in this process has no launcher that would notice its death, and a run that was killed keeps its place in
-the pool of the warehouse for ever: the next one would wait without an end. So every run holds a lock while it
-lives, and whoever starts one first ends those in the records whose lock nobody holds.
+A run in this process has no launcher that would notice its death, and a run that was killed keeps its place
+in the pool of the warehouse for ever: the next one would wait without an end. So every run holds a lock
+while it lives, and whoever starts one first ends those in the records whose lock nobody holds.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -63,15 +63,16 @@ class InProcess:
     def train_build(
         self, build: str, groups: Sequence[str], config: Mapping[str, Any]
     ) -> list[dg.ExecuteInProcessResult]:
-        """Plays task groups with the snapshot of the build before and judges them; `config` is ExerciseConfig."""
+        """Plays task groups with the snapshot of the build before and judges them; `config` is
+        ExerciseConfig."""
         ops = {"training_rollouts": {"config": dict(config)}}
         return [self.execute("train_build", build, ops=ops, tags=tags) for tags in range_tags(build, groups)]
 
     def learn_from_rollouts(
         self, build: str, misconceptions: float | None = None
     ) -> dg.ExecuteInProcessResult:
-        """From a trained build's feedback to its snapshot, with the planner as Inducer; `misconceptions` as in
-        the training's ExerciseConfig."""
+        """From a trained build's feedback to its snapshot, with the planner as Inducer; `misconceptions` as
+        in the training's ExerciseConfig."""
         # As configuration of the step: a resource that is configured for a run forgets what it was made with.
         ops = {"knowledge_candidates": {"config": OF_ROLLOUTS | {"misconceptions": misconceptions}}}
         return self.execute("learn_from_rollouts", build, build, ops)
@@ -161,8 +162,8 @@ def import_config(paths: Sequence[Path], format_name: str | None = None) -> dict
 
 
 def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
-    """Records the end of runs that were executed in a process that is gone, and frees the places in pools that
-    they kept; their ids."""
+    """Records the end of runs that were executed in a process that is gone, and frees the places in pools
+    that they kept; their ids."""
     ended = []
     for lock in sorted(_locks(instance).glob("*.lock")):
         try:

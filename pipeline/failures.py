@@ -28,8 +28,9 @@ def class_of(error: BaseException) -> str:
 
 
 def is_infrastructure(error_class: str) -> bool:
-    """Is an error of this class the machine's and not the work's, so that the same may go well another time? A
-    store that another process keeps, a connection, a model's process that is gone; never a wrong input."""
+    """Is an error of this class the machine's and not the work's, so that the same may go well another
+    time? A store that another process keeps, a connection, a model's process that is gone; never a wrong
+    input."""
     if error_class in _INFRASTRUCTURE:
         return True
     known = getattr(builtins, error_class, None)

@@ -41,7 +41,7 @@ learn_from_rollouts: Final = dg.define_asset_job(
 keep_knowledge: Final = dg.define_asset_job(
     "keep_knowledge",
     selection=dg.AssetSelection.assets("curated_knowledge", "knowledge_snapshot"),
-    description="The snapshot of a build that is not learnt from (a frozen store): what the build began with.",
+    description="The snapshot of a build that is not learnt from (a frozen store): what it began with.",
 )
 evaluate_snapshot: Final = dg.define_asset_job(
     "evaluate_snapshot",
@@ -63,8 +63,8 @@ write_report: Final = dg.define_asset_job(
 
 @dg.op(
     pool="warehouse",
-    description="warehouse.duckdb anew from every shard, without a model call, and then analysis.duckdb. The same "
-    "shards give the same knowledge and the same snapshot ids.",
+    description="warehouse.duckdb anew from every shard, without a model call, and then analysis.duckdb. "
+    "The same shards give the same knowledge and the same snapshot ids.",
 )
 def fold_every_shard(home: DataHome) -> dict[str, str]:
     report = rebuild(home.root, curator(home.domain, CuratorSettings()))

@@ -2,10 +2,10 @@
 
     orders/<build>.json     what the build plays, what its snapshot is asked, and whether it is learnt from
 
-An order is written once and never changed, so that a build that was begun is completed as it was begun, whatever
-the settings say by then. What there is of a build is read from the store: neither a clock nor a note decides
-whether it is whole. So whoever is asked to do the next build, once or ten times, does the same one until it is
-whole, and then the one after it.
+An order is written once and never changed, so that a build that was begun is completed as it was begun,
+whatever the settings say by then. What there is of a build is read from the store: neither a clock nor a
+note decides whether it is whole. So whoever is asked to do the next build, once or ten times, does the same
+one until it is whole, and then the one after it.
 """
 
 from collections.abc import Iterator
@@ -120,10 +120,11 @@ def place_order(home: Path, order: Order) -> Order:
 
 
 def due(home: Path, curriculum: Curriculum, model: str) -> Order | None:
-    """The order to be worked on now: the first that is not whole, whatever curriculum it is of, or else a new one
-    for the curriculum's next build. None when the curriculum is at its end.
+    """The order to be worked on now: the first that is not whole, whatever curriculum it is of, or else a
+    new one for the curriculum's next build. None when the curriculum is at its end.
 
-    Asked again before that build is whole, it answers the same. `OrderError` where no next build can be named.
+    Asked again before that build is whole, it answers the same. `OrderError` where no next build can be
+    named.
     """
     orders = read_orders(home)
     for order in orders:
@@ -152,8 +153,9 @@ def next_build(home: Path) -> str:
     following = f"{int(last) + 1:0{len(last)}}" if last.isdecimal() and last.isascii() else ""
     if following <= last:
         raise OrderError(
-            f"the last build is called {last!r}, and builds that are made by themselves are numbered and come "
-            "after it in sorted order: there is no such number. Use a data home of its own (MINEEVOLVE_DATA)."
+            f"the last build is called {last!r}, and builds that are made by themselves are numbered and "
+            "come after it in sorted order: there is no such number. Use another data home "
+            "(MINEEVOLVE_DATA)."
         )
     return following
 
@@ -193,7 +195,8 @@ def is_evaluated(home: Path, order: Order, domain: Domain) -> bool:
 
 @contextmanager
 def working_on(home: Path, wait_s: float = LOCK_WAIT_S) -> Iterator[None]:
-    """Held by whoever makes a build of this home; `BusyError` when another process still does after `wait_s`."""
+    """Held by whoever makes a build of this home; `BusyError` when another process still does after
+    `wait_s`."""
     with exclusive(home / "orders" / ".work.lock", f"the builds of {home}", wait_s):
         yield
 

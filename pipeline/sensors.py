@@ -1,7 +1,7 @@
-"""What happens by itself: frozen evaluation of new snapshots, import of new recordings. Off until switched on.
+"""What happens by itself, once it is switched on: frozen evaluation of new snapshots, import of recordings.
 
-What is asked for is decided by the store: a sensor asks for what is not there. That a request was made is known
-by the runs with its key, so a tick that is repeated asks for nothing twice.
+What is asked for is decided by the store: a sensor asks for what is not there. That a request was made is
+known by the runs with its key, so a tick that is repeated asks for nothing twice.
 """
 
 from collections.abc import Iterator
@@ -46,8 +46,8 @@ def evaluate_new_snapshots(settings: Settings) -> dg.SensorDefinition:
         job=evaluate_snapshot,
         minimum_interval_seconds=_EVERY_S,
         default_status=_status(settings.evaluate_snapshots),
-        description="Frozen evaluation of every snapshot that a build publishes, as its curriculum says (a build "
-        "without an order: as the nightly curriculum does).",
+        description="Frozen evaluation of every snapshot that a build publishes, as its curriculum says "
+        "(a build without an order: as the nightly curriculum does).",
     )
     def evaluate_new_snapshots(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         requests = []
@@ -101,7 +101,7 @@ def _as_every_night(settings: Settings, build: str) -> Order:
 
 
 def import_new_traces(settings: Settings, folder: Path) -> dg.SensorDefinition:
-    """Asks for the import of each folder in `folder` that is new, or has changed, and is no longer written to."""
+    """Asks for the import of each folder in `folder` that is new or changed, and no longer written to."""
     watched = folder.expanduser().resolve()
 
     @dg.sensor(
@@ -109,8 +109,8 @@ def import_new_traces(settings: Settings, folder: Path) -> dg.SensorDefinition:
         job=import_traces,
         minimum_interval_seconds=_EVERY_S,
         default_status=_status(True),
-        description=f"Recordings that appear in {folder.name}, a folder each, are imported into the next build once "
-        "they have stopped changing.",
+        description=f"Recordings that appear in {folder.name}, a folder each, are imported into the next "
+        "build once they have stopped changing.",
     )
     def import_new_traces(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         before = orjson.loads(context.cursor) if context.cursor else {}
@@ -126,8 +126,8 @@ def import_new_traces(settings: Settings, folder: Path) -> dg.SensorDefinition:
             held = _build_of(settings.home, printable(name))
             if held is not None and published_snapshot(settings.home, held) is not None:
                 left.append(
-                    f"build {held} has learnt from {name}: import it by hand (mineevolve ingest --build {held}), or "
-                    "give new recordings a folder of their own"
+                    f"build {held} has learnt from {name}: import it by hand "
+                    f"(mineevolve ingest --build {held}), or give new recordings a folder of their own"
                 )
                 continue
             build = held or next_build(settings.home)
@@ -184,8 +184,8 @@ def _tags(run_key: str, build: str) -> dict[str, str]:
 
 
 def _run_key(context: dg.SensorEvaluationContext, request: str) -> str | None:
-    """The key under which a request has to be made now: none while a run of it is on its way, once one went well,
-    and once one failed for another reason than its infrastructure, or often enough for that."""
+    """The key under which a request has to be made now: none while a run of it is on its way, once one went
+    well, and once one failed for another reason than its infrastructure, or often enough for that."""
     runs = context.instance.get_runs(dg.RunsFilter(tags={REQUEST_TAG: request}))
     if not runs:
         return request

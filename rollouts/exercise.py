@@ -63,10 +63,10 @@ class ExerciseError(ValueError):
 class Exercise:
     """Tasks of one group, how often and by whom they are played.
 
-    `episodes` are worlds per task (in training, `worlds` may say otherwise). Training gives each world to one planner seed in turn, evaluation crosses
-    worlds and planner seeds, or takes turns as well where it is not `crossed`; of these worlds, only the
-    first `frozen_worlds` are played with a snapshot, where that is given. `horizon_cap` shortens the tasks'
-    horizons, for small runs.
+    `episodes` are worlds per task (in training, `worlds` may say otherwise). Training gives each world to
+    one planner seed in turn, evaluation crosses worlds and planner seeds, or takes turns as well where it
+    is not `crossed`; of these worlds, only the first `frozen_worlds` are played with a snapshot, where that
+    is given. `horizon_cap` shortens the tasks' horizons, for small runs.
     """
 
     domain: Domain

@@ -1,8 +1,8 @@
 """The parts of Dagster's daemon that make builds, one step at a time and at times that a test names.
 
     python -m tests.daemon die TIME     a schedule's tick, killed after its run was submitted
-    python -m tests.daemon work TIME    the tick, then the queue until every run has ended; the first worker of a
-                                        nightly build is killed once it plays
+    python -m tests.daemon work TIME    the tick, then the queue until the build is made; the first process of
+                                        a nightly build is killed once it plays
 
 The data home is MINEEVOLVE_DATA. It prints what it saw as JSON.
 """
@@ -51,7 +51,10 @@ def tick(context: WorkspaceProcessContext, at: datetime.datetime, dies: bool = F
 
 def work(instance: dg.DagsterInstance, context: WorkspaceProcessContext) -> None:
     """Queue and automatic retries, until no run is left to wait for."""
-    queue, retries = QueuedRunCoordinatorDaemon(interval_seconds=1), EventLogConsumerDaemon(interval_seconds=1)
+    queue, retries = (
+        QueuedRunCoordinatorDaemon(interval_seconds=1),
+        EventLogConsumerDaemon(interval_seconds=1),
+    )
     list(retries.run_iteration(context))
     killed = False
     deadline = time.monotonic() + 600

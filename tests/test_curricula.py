@@ -73,7 +73,9 @@ def test_what_each_of_them_plays_and_learns_from(minecraft: Domain) -> None:
 
 def test_accumulation_has_its_checkpoints_at_the_papers_counts(minecraft: Domain) -> None:
     made = builds(find_curriculum("accumulation", None, minecraft))
-    totals = [sum(sum(build.episodes.values()) for build in made[: number + 1]) for number in range(len(made))]
+    totals = [
+        sum(sum(build.episodes.values()) for build in made[: number + 1]) for number in range(len(made))
+    ]
     assert totals == [50, 100, 200, 400]
     assert all(build.update_store for build in made)
 
@@ -135,28 +137,38 @@ def test_a_file_of_ones_own_is_found_and_takes_the_place_of_a_shipped_one(
     assert curriculum_files(tmp_path)["cold_start"].parent == SHIPPED
     assert find_curriculum("mine", tmp_path, minecraft).row.doc == "Wooden tasks."
     assert find_curriculum(str(tmp_path / "mine.toml"), None, minecraft).name == "mine"
-    with pytest.raises(UnknownCurriculumError, match="no curriculum your; there are: accumulation, cold_start"):
+    with pytest.raises(
+        UnknownCurriculumError, match="no curriculum your; there are: accumulation, cold_start"
+    ):
         find_curriculum("your", tmp_path, minecraft)
 
 
 @pytest.mark.parametrize(
     ("right", "wrong", "said"),
     [
-        ('groups = ["wooden"], ep', 'groups = ["woden"], ep', "builds[1].play[1].groups: 'woden' is none of wooden,"),
+        ('groups = ["wooden"], ep', 'groups = ["woden"], ep', "play[1].groups: 'woden' is none of wooden,"),
         ("episodes = 8", "episodes = 0", "builds[1].play[1].episodes: input should be greater than 0, not 0"),
         ("episodes = 8", 'episodes = "8"', "builds[1].play[1].episodes: input should be a valid integer"),
         ("episodes = 8", "episode = 8", "builds[1].play[1].episodes: is missing (episodes in each build)"),
-        ("[[builds]]", "[[builds]]\nrepeats = 2", "builds[1].repeats: no such key; there are: repeat, update_store"),
+        (
+            "[[builds]]",
+            "[[builds]]\nrepeats = 2",
+            "builds[1].repeats: no such key; there are: repeat, update_store",
+        ),
         ("[[builds]]", "[[builds]]\nupdate_store = 1", "builds[1].update_store: 1 is none of true, false"),
         ("doc", 'after_last = "go on"\ndoc', "after_last: 'go on' is none of stop, repeat"),
         ("doc", 'agent = "lazy"\ndoc', "agent: "),
         ("doc", 'suite = "tech_bush"\ndoc', "suite: no suite tech_bush"),
         ("doc =", "dok =", "doc: is missing"),
         ('[evaluate]\ngroups = ["wooden"]', "", "evaluate: is missing (what every checkpoint is asked)"),
-        ('[evaluate]\n', '[evaluate]\ntasks = ["iron_00"]\n', "evaluate.tasks: 'iron_00' is none of wooden_00,"),
+        (
+            "[evaluate]\n",
+            '[evaluate]\ntasks = ["iron_00"]\n',
+            "evaluate.tasks: 'iron_00' is none of wooden_00,",
+        ),
         ("[[builds]]", "[[builds", "(at line 3"),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_is_told_with_file_key_and_what_is_allowed(
     right: str, wrong: str, said: str, tmp_path: Path, minecraft: Domain
 ) -> None:

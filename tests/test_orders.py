@@ -5,7 +5,16 @@ from pathlib import Path
 import pytest
 
 from pipeline.curricula import load_curriculum
-from pipeline.orders import OrderError, due, is_trained, is_whole, next_build, order_of, place_order, read_orders
+from pipeline.orders import (
+    OrderError,
+    due,
+    is_trained,
+    is_whole,
+    next_build,
+    order_of,
+    place_order,
+    read_orders,
+)
 from rollouts.lineage import TRAINING
 from warehouse.domains import Domain
 from warehouse.records import empty

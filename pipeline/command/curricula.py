@@ -83,8 +83,8 @@ def shown(name: str, number: int | None) -> None:
     asked = found.row.evaluate
     turns = "each" if asked.crossed else "in turn"
     out.print(
-        f"Each snapshot is asked in {', '.join(asked.groups)}: {asked.worlds} worlds per task, {asked.planners} "
-        f"planner seeds {turns}.",
+        f"Each snapshot is asked in {', '.join(asked.groups)}: {asked.worlds} worlds per task, "
+        f"{asked.planners} planner seeds {turns}.",
         soft_wrap=True,
     )
 
@@ -152,8 +152,8 @@ def made(name: str, builds: int | None, workers: int, home: Path | None, *, eval
 
 
 def _orders(settings: Settings, found: "Curriculum", builds: int) -> "list[Order]":
-    """The orders of the first builds, as the file and the settings have them; a build that was ordered otherwise
-    is an `OrderError`. How snapshots are evaluated may have changed since."""
+    """The orders of the first builds, as the file and the settings have them; a build that was ordered
+    otherwise is an `OrderError`. How snapshots are evaluated may have changed since."""
     from pipeline.orders import OrderError, order_of, place_order
 
     orders = []
@@ -162,8 +162,9 @@ def _orders(settings: Settings, found: "Curriculum", builds: int) -> "list[Order
         placed = place_order(settings.home, wanted)
         if placed != wanted.model_copy(update={"asked": placed.asked, "evaluation": placed.evaluation}):
             raise OrderError(
-                f"build {placed.build} below {settings.home} was begun as something else than {found.file} and the "
-                "settings say now: undo the change, give the curriculum another name, or another home with --out"
+                f"build {placed.build} below {settings.home} was begun as something else than {found.file} "
+                "and the settings say now: undo the change, give the curriculum another name, or another "
+                "home with --out"
             )
         orders.append(wanted)
     return orders

@@ -81,8 +81,8 @@ def run(
 ) -> None:
     """Make the builds of a curriculum, evaluate each of their snapshots, and write the report.
 
-    A curriculum has a data home of its own, so that nothing is learnt from another one's episodes. Run it again
-    after it was stopped and it goes on where it was; what is whole is not done again.
+    A curriculum has a data home of its own, so that nothing is learnt from another one's episodes. Run it
+    again after it was stopped and it goes on where it was; what is whole is not done again.
 
     Examples:
 
