@@ -10,6 +10,8 @@ in the pool of the warehouse for ever: the next one would wait without an end. S
 while it lives, and whoever starts one first ends those in the records whose lock nobody holds.
 """
 
+import json
+import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,7 +20,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import dagster as dg
-from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
+from dagster._core.storage.tags import (
+    ASSET_PARTITION_RANGE_END_TAG,
+    ASSET_PARTITION_RANGE_START_TAG,
+    GRPC_INFO_TAG,
+)
 from dagster._core.utils import make_new_run_id
 from dagster_shared.error import SerializableErrorInfo
 
@@ -29,6 +35,12 @@ from warehouse.database import BusyError, exclusive
 
 BUILD_TAG: Final = "mineevolve/build"
 """of every run that works on one build"""
+_ON_THEIR_WAY: Final = [
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+]
+_PATIENCE_S: Final = 5.0
 
 
 class RunFailedError(RuntimeError):
@@ -177,6 +189,33 @@ def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
         except BusyError:
             continue  # it lives
     return ended
+
+
+def end_orphans(instance: dg.DagsterInstance) -> list[str]:
+    """Records the end of runs whose code server is gone, as after the machine stopped; their ids. Those of a
+    server that still answers are left alone. Dagster's own monitoring does not look for runs that were launched
+    on this machine, and they would block what waits for them."""
+    ended = []
+    for run in instance.get_runs(dg.RunsFilter(statuses=_ON_THEIR_WAY)):
+        server = json.loads(run.tags.get(GRPC_INFO_TAG, "{}"))
+        if server and not _answers(server):
+            instance.report_run_failed(run, "The server that this run was launched on is gone.")
+            instance.event_log_storage.free_concurrency_slots_for_run(run.run_id)
+            ended.append(run.run_id)
+    return ended
+
+
+def _answers(server: Mapping[str, Any]) -> bool:
+    """Whether anything listens at the address of a code server."""
+    path = server.get("socket")
+    address = path or (server.get("host", "localhost"), server["port"])
+    with socket.socket(socket.AF_UNIX if path else socket.AF_INET) as connection:
+        connection.settimeout(_PATIENCE_S)
+        try:
+            connection.connect(address)
+        except OSError:
+            return False
+    return True
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Any
 
 import dagster as dg
 
+from pipeline import execution
 from pipeline.builds import complete
 from pipeline.definitions import definitions
 from pipeline.execution import InProcess, RunFailedError
@@ -20,6 +21,7 @@ from prompts.engines.models import model_row
 __all__ = [
     "RunFailedError",
     "complete_build",
+    "end_orphans",
     "evaluate_snapshot",
     "evaluate_snapshots",
     "import_traces",
@@ -39,6 +41,12 @@ def prepare(settings: Settings) -> Path:
     with as_file(files("pipeline") / "dagster.yaml") as source:
         shutil.copyfile(source, home / "dagster.yaml")
     return home
+
+
+def end_orphans(settings: Settings) -> list[str]:
+    """Ends, in the records, the runs that a server left behind when the machine stopped; their ids."""
+    with dg.DagsterInstance.from_config(str(prepare(settings))) as instance:
+        return execution.end_orphans(instance)
 
 
 def import_traces(

@@ -73,7 +73,7 @@ def test_list_show_and_check_speak_of_ones_own_and_of_mistakes(tmp_path: Path) -
     checked = curriculum(home, "check")
     assert checked.exit_code == 1
     assert "bad.toml: " in checked.output
-    assert "1 curricula have a mistake" in words(checked)
+    assert "curricula with a mistake in them: 1" in words(checked)
     assert "bad" in curriculum(home, "list").output
     unknown = curriculum(home, "run", "nothing")
     assert unknown.exit_code == 2

@@ -1,14 +1,18 @@
 """Runs in this process: one that was killed must neither block the next nor look alive."""
 
+import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import dagster as dg
 import pytest
+from dagster._core.storage.tags import GRPC_INFO_TAG
 
 from pipeline import launch
+from pipeline.definitions import definitions
 from pipeline.execution import InProcess, RunFailedError, end_dead_runs
 from pipeline.settings import Settings
 from tests.conftest import ROOT
@@ -39,6 +43,26 @@ def test_a_killed_run_is_ended_and_gives_its_place_in_the_pool_back(tmp_path: Pa
         runs = instance.get_runs(dg.RunsFilter(job_name="learn_knowledge"))
         assert [run.status.value for run in runs] == ["SUCCESS", "FAILURE"]
         assert end_dead_runs(instance) == []
+
+
+def test_a_run_is_ended_whose_server_is_gone_and_no_other(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path / "home")
+    job = definitions(settings).resolve_job_def("publish_analysis")
+    started = dg.DagsterRunStatus.STARTED
+
+    def launched(server: dict[str, str | int]) -> str:
+        tags = {GRPC_INFO_TAG: json.dumps(server)} if server else {}
+        return instance.create_run_for_job(job, tags=tags, status=started).run_id
+
+    with (
+        dg.DagsterInstance.from_config(str(launch.prepare(settings))) as instance,
+        socket.create_server(("127.0.0.1", 0)) as server,
+    ):
+        gone = [launched({"host": "localhost", "socket": str(tmp_path / "none")})]
+        alive = [launched({"host": "127.0.0.1", "port": server.getsockname()[1]}), launched({})]
+        assert launch.end_orphans(settings) == gone
+        status = {run.run_id: run.status.value for run in instance.get_runs()}
+    assert status == dict.fromkeys(gone, "FAILURE") | dict.fromkeys(alive, "STARTED")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from pipeline.command.console import FAILED, MISUSED, err, explained, fail, out, show
-from pipeline.command.rollouts import told, with_progress
+from pipeline.command.rollouts import task_counts, told, with_progress
 from pipeline.settings import Settings
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def listed() -> None:
     from warehouse.domains import load_domain
 
     settings = Settings()
-    rows = []
+    rows: list[dict[str, Any]] = []
     for name, path in curriculum_files(settings.curricula).items():
         try:
             found = load_curriculum(path, load_domain(settings.domain))
@@ -110,7 +110,7 @@ def checked(names: Sequence[str]) -> None:
             wrong += 1
             out.print(str(error), markup=False, soft_wrap=True)
     if wrong:
-        raise fail(f"{wrong} curricula have a mistake in them", FAILED)
+        raise fail(f"curricula with a mistake in them: {wrong}", FAILED)
 
 
 def made(name: str, builds: int | None, workers: int, home: Path | None, *, evaluate: bool) -> None:
@@ -148,7 +148,7 @@ def made(name: str, builds: int | None, workers: int, home: Path | None, *, eval
         if evaluate:
             with _timed("write the report"):
                 launch.write_report(own, {"suite": found.row.suite})
-    _checkpoints(own, orders, evaluated=evaluate)
+    _checkpoints(own, found, orders, evaluated=evaluate)
 
 
 def _orders(settings: Settings, found: "Curriculum", builds: int) -> "list[Order]":
@@ -170,7 +170,9 @@ def _orders(settings: Settings, found: "Curriculum", builds: int) -> "list[Order
     return orders
 
 
-def _checkpoints(settings: Settings, orders: "Sequence[Order]", *, evaluated: bool) -> None:
+def _checkpoints(
+    settings: Settings, found: "Curriculum", orders: "Sequence[Order]", *, evaluated: bool
+) -> None:
     import polars as pl
 
     from rollouts.evaluation import comparison
@@ -187,7 +189,7 @@ def _checkpoints(settings: Settings, orders: "Sequence[Order]", *, evaluated: bo
         entries = len(load_snapshot(settings.home / "snapshots" / snapshot_id).entries)
         row: dict[str, Any] = {"build": order.build, "episodes": total, "entries": entries}
         if evaluated:
-            tasks = {group: _count(order, group) for group in order.asked}
+            tasks = task_counts(found.suite, order.asked, order.evaluation["tasks"])
             whole = comparison(settings.home, order.build, tasks).row(-1, named=True)
             figures = ("pairs", "empty", "empty_low", "empty_high", "frozen", "frozen_low", "frozen_high")
             row |= {figure: whole[figure] for figure in figures}
@@ -196,10 +198,6 @@ def _checkpoints(settings: Settings, orders: "Sequence[Order]", *, evaluated: bo
     out.print(caveat(settings.model), soft_wrap=True)
     if evaluated:
         out.print(f"The report: {report_file(settings.home)}", markup=False, soft_wrap=True)
-
-
-def _count(order: "Order", group: str) -> int:
-    return sum(task.startswith(f"{group}_") for task in order.evaluation["tasks"])
 
 
 def _found(settings: Settings, name: str) -> "Curriculum":
