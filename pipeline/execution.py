@@ -193,8 +193,8 @@ def end_dead_runs(instance: dg.DagsterInstance) -> list[str]:
 
 def end_orphans(instance: dg.DagsterInstance) -> list[str]:
     """Records the end of runs whose code server is gone, as after the machine stopped; their ids. Those of a
-    server that still answers are left alone. Dagster's own monitoring does not look for runs that were launched
-    on this machine, and they would block what waits for them."""
+    server that still answers are left alone. Dagster's own monitoring does not look for runs that were
+    launched on this machine, and they would block what waits for them."""
     ended = []
     for run in instance.get_runs(dg.RunsFilter(statuses=_ON_THEIR_WAY)):
         server = json.loads(run.tags.get(GRPC_INFO_TAG, "{}"))
