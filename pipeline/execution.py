@@ -28,7 +28,7 @@ from dagster._core.storage.tags import (
 from dagster._core.utils import make_new_run_id
 from dagster_shared.error import SerializableErrorInfo
 
-from assets.partitions import GROUPS, IMPORTED, builds, key_of
+from assets.partitions import GROUPS, IMPORTED, PLAYED, builds, key_of
 from pipeline.failures import is_expected, is_infrastructure
 from pipeline.jobs import OF_ROLLOUTS
 from warehouse.database import BusyError, exclusive
@@ -66,11 +66,11 @@ class InProcess:
     ) -> dg.ExecuteInProcessResult:
         """Imports folders into a build and turns them into feedback."""
         ops = {"imported_trajectories": {"config": import_config(paths, format_name)}}
-        return self.execute("import_traces", build, key_of(build, IMPORTED), ops)
+        return self.execute("import_traces", build, partition_key=key_of(build, IMPORTED), ops=ops)
 
     def learn_knowledge(self, build: str) -> dg.ExecuteInProcessResult:
         """From a build's feedback to its snapshot."""
-        return self.execute("learn_knowledge", build, build)
+        return self.execute("learn_knowledge", build, partition_key=build)
 
     def train_build(
         self, build: str, groups: Sequence[str], config: Mapping[str, Any]
@@ -78,7 +78,9 @@ class InProcess:
         """Plays task groups with the snapshot of the build before and judges them; `config` is
         ExerciseConfig."""
         ops = {"training_rollouts": {"config": dict(config)}}
-        return [self.execute("train_build", build, ops=ops, tags=tags) for tags in range_tags(build, groups)]
+        return [
+            self.execute("train_build", build, ops=ops, tags=tags) for tags in range_tags([build], groups)
+        ]
 
     def learn_from_rollouts(
         self, build: str, misconceptions: float | None = None
@@ -87,20 +89,32 @@ class InProcess:
         in the training's ExerciseConfig."""
         # As configuration of the step: a resource that is configured for a run forgets what it was made with.
         ops = {"knowledge_candidates": {"config": OF_ROLLOUTS | {"misconceptions": misconceptions}}}
-        return self.execute("learn_from_rollouts", build, build, ops)
+        return self.execute("learn_from_rollouts", build, partition_key=build, ops=ops)
 
     def keep_knowledge(self, build: str) -> dg.ExecuteInProcessResult:
         """The snapshot of a build that is not learnt from: what it began with."""
-        return self.execute("keep_knowledge", build, build)
+        return self.execute("keep_knowledge", build, partition_key=build)
 
     def evaluate_snapshot(
         self, build: str, groups: Sequence[str], config: Mapping[str, Any]
     ) -> list[dg.ExecuteInProcessResult]:
         """A build's snapshot against the empty store in task groups; `config` is ExerciseConfig."""
+        return self._evaluate([build], groups, config)
+
+    def evaluate_snapshots(
+        self, of: Sequence[str], groups: Sequence[str], config: Mapping[str, Any]
+    ) -> list[dg.ExecuteInProcessResult]:
+        """`evaluate_snapshot` of several builds; side by side where Dagster can name them as a range."""
+        known = list(self.instance.get_dynamic_partitions(str(builds.name)))
+        neighbours = ",".join(of) in ",".join(known) and set(of) <= set(known)
+        together = [list(of)] if neighbours and set(groups) == set(PLAYED) else [[build] for build in of]
+        return [result for some in together for result in self._evaluate(some, groups, config)]
+
+    def _evaluate(
+        self, of: Sequence[str], groups: Sequence[str], config: Mapping[str, Any]
+    ) -> list[dg.ExecuteInProcessResult]:
         ops = evaluation_ops(config)
-        return [
-            self.execute("evaluate_snapshot", build, ops=ops, tags=tags) for tags in range_tags(build, groups)
-        ]
+        return [self.execute("evaluate_snapshot", *of, ops=ops, tags=tags) for tags in range_tags(of, groups)]
 
     def publish_analysis(self) -> dg.ExecuteInProcessResult:
         """Publishes analysis.duckdb."""
@@ -113,16 +127,16 @@ class InProcess:
     def execute(
         self,
         job: str,
-        build: str | None = None,
+        *of: str,
         partition_key: str | None = None,
         ops: Mapping[str, Any] | None = None,
         tags: Mapping[str, str] | None = None,
     ) -> dg.ExecuteInProcessResult:
-        """One run of a job. `RunFailedError` unless it ends well."""
+        """One run of a job, on these builds. `RunFailedError` unless it ends well."""
         own = dict(self.tags)
-        if build is not None:
-            self.instance.add_dynamic_partitions(str(builds.name), [build])
-            own[BUILD_TAG] = build
+        if of:
+            self.instance.add_dynamic_partitions(str(builds.name), list(of))
+            own[BUILD_TAG] = ", ".join(of)
         end_dead_runs(self.instance)
         run_id = make_new_run_id()
         with _alive(self.instance, run_id):
@@ -142,9 +156,10 @@ class InProcess:
         return result
 
 
-def range_tags(build: str, groups: Sequence[str]) -> list[dict[str, str]]:
+def range_tags(of: Sequence[str], groups: Sequence[str]) -> list[dict[str, str]]:
     """The tags of the runs that work on these groups of a build, one for each stretch of neighbouring groups:
-    Dagster knows ranges of partitions, and no sets."""
+    Dagster knows ranges of partitions, and no sets. Several builds have to be neighbours, and their groups all
+    that are played."""
     places = sorted({GROUPS.index(group) for group in groups})
     stretches = [
         [GROUPS[place] for _, place in stretch]
@@ -152,8 +167,8 @@ def range_tags(build: str, groups: Sequence[str]) -> list[dict[str, str]]:
     ]
     return [
         {
-            ASSET_PARTITION_RANGE_START_TAG: str(key_of(build, stretch[0])),
-            ASSET_PARTITION_RANGE_END_TAG: str(key_of(build, stretch[-1])),
+            ASSET_PARTITION_RANGE_START_TAG: str(key_of(of[0], stretch[0])),
+            ASSET_PARTITION_RANGE_END_TAG: str(key_of(of[-1], stretch[-1])),
         }
         for stretch in stretches
     ]

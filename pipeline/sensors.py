@@ -55,7 +55,7 @@ def evaluate_new_snapshots(settings: Settings) -> dg.SensorDefinition:
             snapshot_id = published_snapshot(settings.home, order.build)
             config = order.evaluation | {"workers": settings.workers}
             key = derive_id("evaluation request", [order.build, snapshot_id, order.asked, order.evaluation])
-            for place, tags in enumerate(range_tags(order.build, order.asked)):
+            for place, tags in enumerate(range_tags([order.build], order.asked)):
                 if run_key := _run_key(context, f"evaluate {order.build} {key}.{place}"):
                     requests.append(
                         dg.RunRequest(
