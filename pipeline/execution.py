@@ -158,8 +158,8 @@ class InProcess:
 
 def range_tags(of: Sequence[str], groups: Sequence[str]) -> list[dict[str, str]]:
     """The tags of the runs that work on these groups of a build, one for each stretch of neighbouring groups:
-    Dagster knows ranges of partitions, and no sets. Several builds have to be neighbours, and their groups all
-    that are played."""
+    Dagster knows ranges of partitions, and no sets. Several builds have to be neighbours, and their groups
+    all that are played."""
     places = sorted({GROUPS.index(group) for group in groups})
     stretches = [
         [GROUPS[place] for _, place in stretch]
