@@ -21,7 +21,7 @@ from dagster._core.storage.tags import (
 
 from assets.partitions import builds
 from pipeline.curricula import find_curriculum
-from pipeline.execution import BUILD_TAG, InProcess, RunFailedError, end_dead_runs
+from pipeline.in_process import BUILD_TAG, InProcess, RunFailedError, end_dead_runs
 from pipeline.orders import (
     Order,
     OrderError,

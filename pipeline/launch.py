@@ -10,10 +10,10 @@ from typing import Any
 
 import dagster as dg
 
-from pipeline import execution
+from pipeline import in_process
 from pipeline.builds import complete
 from pipeline.definitions import definitions
-from pipeline.execution import InProcess, RunFailedError
+from pipeline.in_process import InProcess, RunFailedError
 from pipeline.orders import Order
 from pipeline.settings import Settings
 from prompts.engines.models import model_row
@@ -46,7 +46,7 @@ def prepare(settings: Settings) -> Path:
 def end_orphans(settings: Settings) -> list[str]:
     """Ends, in the records, the runs that a server left behind when the machine stopped; their ids."""
     with dg.DagsterInstance.from_config(str(prepare(settings))) as instance:
-        return execution.end_orphans(instance)
+        return in_process.end_orphans(instance)
 
 
 def import_traces(

@@ -15,8 +15,8 @@ from dagster_shared.error import SerializableErrorInfo
 from assets.partitions import IMPORTED, builds, key_of
 from pipeline.builds import RETRIES, UNATTENDED_TAG
 from pipeline.curricula import find_curriculum
-from pipeline.execution import BUILD_TAG, evaluation_ops, import_config, range_tags
 from pipeline.failures import is_infrastructure
+from pipeline.in_process import BUILD_TAG, evaluation_ops, import_config, range_tags
 from pipeline.jobs import evaluate_snapshot, import_traces
 from pipeline.orders import Order, is_evaluated, next_build, order_of, read_order
 from pipeline.settings import Settings

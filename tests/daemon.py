@@ -25,7 +25,7 @@ from dagster._daemon.run_coordinator.queued_run_coordinator_daemon import Queued
 from dagster._scheduler.scheduler import launch_scheduled_runs
 
 from pipeline.builds import NIGHTLY
-from pipeline.execution import BUILD_TAG
+from pipeline.in_process import BUILD_TAG
 from pipeline.launch import prepare
 from pipeline.settings import Settings
 

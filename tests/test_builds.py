@@ -19,7 +19,7 @@ from assets.partitions import builds
 from pipeline import launch
 from pipeline.builds import CURRICULUM_TAG, NIGHTLY, complete, due_order
 from pipeline.definitions import definitions
-from pipeline.execution import BUILD_TAG, InProcess
+from pipeline.in_process import BUILD_TAG, InProcess
 from pipeline.orders import OrderError, is_whole, read_orders, working_on
 from pipeline.settings import Settings
 from rollouts.lineage import TRAINING, episodes_of, stale_builds, usage_of

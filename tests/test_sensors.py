@@ -10,7 +10,7 @@ import pytest
 from pipeline import launch
 from pipeline.builds import UNATTENDED_TAG, due_order
 from pipeline.definitions import definitions
-from pipeline.execution import BUILD_TAG
+from pipeline.in_process import BUILD_TAG
 from pipeline.orders import is_evaluated
 from pipeline.sensors import REQUEST_TAG
 from pipeline.settings import Settings
