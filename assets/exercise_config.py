@@ -23,14 +23,22 @@ class NotPlayedError(ValueError):
 
 
 class ExerciseConfig(dg.Config):
-    """Which tasks are played, how often and by whom. Changing any of these but `workers` changes the
-    episodes; the number of workers cannot be seen in what is stored."""
+    """Which tasks are played, how often and by whom. Changing any of these but `workers` and
+    `update_store` changes the episodes; the number of workers cannot be seen in what is stored."""
 
     suite: str = Field(
         default=DEFAULT_SUITE, description="a suite that ships with the domain, or a JSON file"
     )
     tasks: list[str] = Field(default_factory=list, description="only these tasks of the group; none: all")
     episodes: int = Field(default=3, gt=0, description="worlds per task")
+    worlds: dict[str, int] = Field(
+        default_factory=dict, description="training worlds by task, where they are not `episodes`"
+    )
+    update_store: bool = Field(
+        default=True,
+        description="whether the training counts: if not, the uses of knowledge in it are not logged, and "
+        "its build must not be learnt from",
+    )
     planners: int = Field(
         default=1,
         gt=0,
@@ -88,7 +96,9 @@ class ExerciseConfig(dg.Config):
         if not played:
             raise NotPlayedError(f"none of {', '.join(self.tasks)} is in {', '.join(groups)}")
         return {
-            group: Exercise.of_group(domain, suite, group, own, row, standin, mind=mind, **figures)
+            group: Exercise.of_group(
+                domain, suite, group, own, row, standin, mind=mind, worlds=self.worlds, **figures
+            )
             for group, own in played.items()
         }
 

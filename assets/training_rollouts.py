@@ -59,17 +59,19 @@ def training_rollouts(
                     "shards found whole": found_whole[group],
                     "agent": exercise.row.name,
                     "configuration": exercise.config_hash,
-                    **_logged(home, build, group),
+                    **_shown(home, build, group, update_store=config.update_store),
                 },
                 partition_key=key_of(build, group),
             )
     return dg.MaterializeResult(metadata={"note": caveat(model.row)})
 
 
-def _logged(home: DataHome, build: str, group: str) -> dict[str, Any]:
-    """Logs how knowledge fared in a group; what a person wants to know of its episodes."""
+def _shown(home: DataHome, build: str, group: str, *, update_store: bool) -> dict[str, Any]:
+    """What a person wants to know of a group's episodes; how knowledge fared in them is logged, if it
+    counts."""
     usage = usage_of(home.root, home.domain, build, group, TRAINING)
-    log.append(home.root, "usage", build, log.usage_rows(build, usage))
+    if update_store:
+        log.append(home.root, "usage", build, log.usage_rows(build, usage))
     episodes = episodes_of(home.root, build, group, TRAINING)
     return {
         "dagster/row_count": episodes.height,
@@ -79,6 +81,7 @@ def _logged(home: DataHome, build: str, group: str) -> dict[str, Any]:
         ),
         "end reasons": metadata.table(end_reasons(episodes)),
         "uses of knowledge": len(usage),
+        "uses are logged": update_store,
         "uses in replaced episodes, which do not count": _uses_of_replaced_episodes(home, build),
     }
 

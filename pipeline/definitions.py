@@ -1,4 +1,4 @@
-"""The code location: assets, checks, jobs and resources."""
+"""The code location: assets, checks, jobs, schedules, sensors and resources."""
 
 import dagster as dg
 
@@ -14,8 +14,10 @@ from assets.loop_report import loop_report
 from assets.success_rates import evaluation_is_no_evidence, success_rates
 from assets.training_rollouts import training_rollouts
 from assets.typed_feedback import typed_feedback
+from pipeline.builds import nightly_build, nightly_schedule
 from pipeline.jobs import JOBS
 from pipeline.resources import resources
+from pipeline.sensors import sensors
 from pipeline.settings import Settings
 
 ASSETS = (
@@ -35,14 +37,18 @@ ASSETS = (
 
 def definitions(settings: Settings) -> dg.Definitions:
     """The code location for these settings."""
-    return dg.Definitions(
+    whole_build = nightly_build(settings, lambda name: found.resolve_job_def(name))
+    found = dg.Definitions(
         assets=ASSETS,
         asset_checks=[*all_checks(), seeds_are_disjoint, evaluation_is_no_evidence],
-        jobs=JOBS,
+        jobs=[*JOBS, whole_build],
+        schedules=[nightly_schedule(settings, whole_build)],
+        sensors=sensors(settings),
         resources=resources(settings),
         # A spawned step costs seconds and these jobs are short; rollouts have a pool of their own.
         executor=dg.in_process_executor,
     )
+    return found
 
 
 defs = definitions(Settings())

@@ -3,6 +3,12 @@
 from typing import Final
 
 import dagster as dg
+from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
+
+from assets.resources import DataHome
+from warehouse.analysis import publish
+from warehouse.curator import CuratorSettings
+from warehouse.fold import curator, rebuild
 
 OF_ROLLOUTS: Final = {"for_rollouts": True}
 """of InducerConfig: who plays is who learns from it"""
@@ -32,6 +38,11 @@ learn_from_rollouts: Final = dg.define_asset_job(
     config={"ops": {"knowledge_candidates": {"config": OF_ROLLOUTS}}},
     description="As learn_knowledge, with the planner as Inducer: its misconceptions are the planner's.",
 )
+keep_knowledge: Final = dg.define_asset_job(
+    "keep_knowledge",
+    selection=dg.AssetSelection.assets("curated_knowledge", "knowledge_snapshot"),
+    description="The snapshot of a build that is not learnt from (a frozen store): what it began with.",
+)
 evaluate_snapshot: Final = dg.define_asset_job(
     "evaluate_snapshot",
     selection=dg.AssetSelection.assets("evaluation_rollouts", "success_rates"),
@@ -48,12 +59,32 @@ write_report: Final = dg.define_asset_job(
     selection=dg.AssetSelection.assets("analysis_warehouse", "loop_report"),
     description="The page that says whether frozen knowledge helped, from what was evaluated so far.",
 )
-JOBS: Final = [
+
+
+@dg.op(
+    pool="warehouse",
+    description="warehouse.duckdb anew from every shard, without a model call, and then analysis.duckdb. "
+    "The same shards give the same knowledge and the same snapshot ids.",
+)
+def fold_every_shard(home: DataHome) -> dict[str, str]:
+    report = rebuild(home.root, curator(home.domain, CuratorSettings()))
+    publish(home.root)
+    return report.snapshot_ids
+
+
+@dg.job(description="The warehouse made anew from the shards; this also mends a damaged file.")
+def rebuild_warehouse() -> None:
+    fold_every_shard()
+
+
+JOBS: Final[list[dg.JobDefinition | UnresolvedAssetJobDefinition]] = [
     import_traces,
     learn_knowledge,
     train_build,
     learn_from_rollouts,
+    keep_knowledge,
     evaluate_snapshot,
     publish_analysis,
     write_report,
+    rebuild_warehouse,
 ]

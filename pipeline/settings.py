@@ -21,6 +21,20 @@ class Settings(BaseSettings):
     )
     seed: int = Field(default=0, description="the models' seed")
     build: str = Field(default="0000", description="the build that commands work on by default")
+    curricula: Path = Field(default=Path("curricula"), description="a folder with curricula of your own")
+    workers: int = Field(
+        default=2, ge=0, description="processes that step worlds in what runs by itself; 0: none but its own"
+    )
+    nightly: bool = Field(default=False, description="whether the schedule of the nightly build is on")
+    nightly_cron: str = Field(default="0 2 * * *", description="when it asks for a build")
+    nightly_timezone: str = Field(default="UTC", description="the time zone of nightly_cron")
+    nightly_curriculum: str = Field(default="nightly", description="the curriculum whose builds it asks for")
+    evaluate_snapshots: bool = Field(
+        default=False, description="whether new snapshots are evaluated by themselves"
+    )
+    watch: Path | None = Field(
+        default=None, description="a folder whose new folders of recordings are imported by themselves"
+    )
 
     @property
     def home(self) -> Path:

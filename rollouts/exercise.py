@@ -2,7 +2,7 @@
 but the worlds, so that what is measured is what was trained.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cache
@@ -63,10 +63,10 @@ class ExerciseError(ValueError):
 class Exercise:
     """Tasks of one group, how often and by whom they are played.
 
-    `episodes` are worlds per task. Training gives each world to one planner seed in turn, evaluation crosses
-    worlds and planner seeds, or takes turns as well where it is not `crossed`; of these worlds, only the
-    first `frozen_worlds` are played with a snapshot, where that is given. `horizon_cap` shortens the tasks'
-    horizons, for small runs.
+    `episodes` are worlds per task (in training, `worlds` may say otherwise). Training gives each world to
+    one planner seed in turn, evaluation crosses worlds and planner seeds, or takes turns as well where it
+    is not `crossed`; of these worlds, only the first `frozen_worlds` are played with a snapshot, where that
+    is given. `horizon_cap` shortens the tasks' horizons, for small runs.
     """
 
     domain: Domain
@@ -83,6 +83,8 @@ class Exercise:
     """how wrong the planner is; studies change it"""
     mind: Mind | None = None
     """null: the stand-in, with a mind of its own for each planner seed"""
+    worlds: Mapping[str, int] = field(default_factory=dict)
+    """task -> its training worlds, where they are not `episodes`"""
 
     @classmethod
     def of_group(
@@ -94,6 +96,7 @@ class Exercise:
         row: AgentRow,
         standin: StandInSettings | None = None,
         mind: Mind | None = None,
+        worlds: Mapping[str, int] | None = None,
         **figures: int | bool | None,
     ) -> Self:
         """The group's tasks, or those of them that are named. `ExerciseError` for one that is not its own."""
@@ -104,7 +107,8 @@ class Exercise:
         if not tasks:
             raise ExerciseError(f"the suite has no group {group}; it has: {', '.join(suite.groups)}")
         wrong = standin or standin_settings()
-        return cls(domain, suite, tasks, row, standin=wrong, mind=mind, **figures)  # type: ignore[arg-type]
+        own_worlds = {task.id: worlds[task.id] for task in tasks if worlds and task.id in worlds}
+        return cls(domain, suite, tasks, row, standin=wrong, mind=mind, worlds=own_worlds, **figures)  # type: ignore[arg-type]
 
     def training(self, build: str, snapshot_id: str | None) -> list[EpisodeSpec]:
         """The episodes of a build, with the knowledge of the snapshot."""
@@ -112,7 +116,8 @@ class Exercise:
             self._spec(build, task, world_seed, planner_seed, snapshot_id)
             for task in self.tasks
             for world_seed, planner_seed in self._in_turn(
-                training_seeds(self.seed, build, task.id, self.episodes), [build, task.id]
+                training_seeds(self.seed, build, task.id, self.worlds.get(task.id, self.episodes)),
+                [build, task.id],
             )
         ]
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from pipeline.command import knowledge, model, monitor, snapshot, study, tasks, warehouse
+from pipeline.command import curriculum, knowledge, model, monitor, snapshot, study, tasks, warehouse
 from pipeline.command.options import (
     Agent,
     Build,
@@ -56,6 +56,7 @@ app.add_typer(model.app, name="model")
 app.add_typer(monitor.app, name="monitor")
 app.add_typer(warehouse.app, name="warehouse")
 app.add_typer(study.app, name="study")
+app.add_typer(curriculum.app, name="curriculum")
 
 Format = Annotated[str | None, typer.Option("--format", help="name the format instead of recognising it")]
 Strict = Annotated[bool, typer.Option("--strict", help="exit with 3 when input was put in quarantine")]

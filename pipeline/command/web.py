@@ -19,10 +19,12 @@ _ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def serve(port: int) -> None:
     """Runs Dagster's web server and daemon on the project's instance until it is interrupted."""
-    from pipeline.launch import prepare
+    from pipeline.launch import end_orphans, prepare
 
     settings = Settings()
     home = prepare(settings)
+    if ended := end_orphans(settings):
+        err.print(f"runs that were left behind when their server stopped are ended: {len(ended)}")
     environment = os.environ | {
         "DAGSTER_HOME": str(home),
         "MINEEVOLVE_DATA": str(settings.home),
