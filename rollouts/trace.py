@@ -1,6 +1,6 @@
 """A trace: the tables of the trace contract that belong together, as frames."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -42,12 +42,25 @@ class Trace:
 class LazyTrace:
     """A trace that is not read yet: every table but the ticks as one query, the ticks as several.
 
-    Each query's rows are in stored order. An episode's ticks are in one of the tick queries only, as in the
+    Each tick query's rows are in stored order. An episode's ticks are in one of the tick queries only, as in the
     shards that the trace store writes.
     """
 
     tables: Mapping[str, pl.LazyFrame]
     ticks: Sequence[pl.LazyFrame]
+
+    @classmethod
+    def joined(cls, traces: Iterable[Self]) -> Self:
+        """Traces of different episodes as one."""
+        parts = list(traces)
+        names = [name for name in TRACE_TABLES if any(name in part.tables for part in parts)]
+        return cls(
+            tables={
+                name: pl.concat([part.tables[name] for part in parts if name in part.tables])
+                for name in names
+            },
+            ticks=[ticks for part in parts for ticks in part.ticks],
+        )
 
     def without_ticks(self) -> Trace:
         """The trace, read, as if it had no ticks."""
