@@ -42,8 +42,8 @@ class Trace:
 class LazyTrace:
     """A trace that is not read yet: every table but the ticks as one query, the ticks as several.
 
-    Each tick query's rows are in stored order. An episode's ticks are in one of the tick queries only, as in the
-    shards that the trace store writes.
+    The rows of a tick query are in stored order, and an episode's ticks are in one of these queries only, as
+    in the shards that the trace store writes.
     """
 
     tables: Mapping[str, pl.LazyFrame]
