@@ -128,7 +128,7 @@ def _repeats(step: Step, member: FeedbackFact, domain: Domain) -> bool:
 
 
 def _remedy_faults(content: RemedyContent, fact: FeedbackFact, domain: Domain) -> list[str]:
-    risk, found = content.risk, []
+    risk, types, found = content.risk, {cause.type for cause in fact.causes}, []
     if risk.kind is not None and risk.kind != fact.kind:
         found.append(f"is about {fact.kind}, not {risk.kind}")
     if risk.target is not None and risk.target != fact.target:
@@ -137,9 +137,8 @@ def _remedy_faults(content: RemedyContent, fact: FeedbackFact, domain: Domain) -
         found.append("neither failed nor stagnated")
     if risk.failure_type != fact.failure_type:
         found.append(f"failed with {fact.failure_type}, not {risk.failure_type}")
-    if any(check.type == _WAY_CLEARED for step in content.repair for check in step.checks) and not (
-        fact.stagnant or any(cause.type in _IN_THE_WAY for cause in fact.causes)
-    ):
+    clears = any(check.type == _WAY_CLEARED for step in content.repair for check in step.checks)
+    if clears and not fact.stagnant and not {fact.failure_type, *types} & _IN_THE_WAY:
         found.append("does not show that anything was in the way")
     shown = set(fact.missing).union(*(known_names(name, domain) for name in fact.missing))
     for name in risk.missing:
