@@ -7,8 +7,9 @@ situations and each situation becomes one request, whatever the number of attemp
   due, the other failures of the same situation are evidence too;
 - a skill's situation is (kind, target, order of the kinds of step that were seen to be done) of a segment
   (warehouse/facts.py) that ends in a due success, with the sequence of its subgoals where it has several. It
-  is cited as a whole. Of one with more steps than a skill may have, or with a step that cannot be read, as
-  much is told as can be, from its end.
+  is cited as a whole, from the first attempt on that leads to its end (warehouse/serving.py). Of one with
+  more steps than a skill may have, or with a step that cannot be read, as much is told as can be, from its
+  end.
 
 A request shows at most `WINDOW` rows, a segment's counted singly. The most informative attempt of each
 episode comes first, then second attempts, so that what an answer cites is spread over independent episodes.
@@ -35,6 +36,7 @@ from prompts.situations import (
 from warehouse.domains import Domain
 from warehouse.facts import FeedbackFact, Segment, segments
 from warehouse.knowledge import Candidate
+from warehouse.serving import leading_up
 from warehouse.vocabulary import NO_FAILURE
 
 WINDOW: Final = 12
@@ -222,8 +224,8 @@ def _skill_situation(group: Sequence[Segment], domain: Domain, window: int) -> t
 
 
 def _told(segment: Segment, domain: Domain) -> Segment:
-    """The longest end of a segment whose steps can all be read and are no more than a skill may have; its
-    last attempt is always told."""
+    """The longest end of a segment whose steps can all be read and are no more than a skill may have, without
+    what leads to nothing at its beginning; its last attempt is always told."""
     told = Segment(segment.members[-1:])
     for first in reversed(range(len(segment.members) - 1)):
         longer = Segment(segment.members[first:])
@@ -231,7 +233,7 @@ def _told(segment: Segment, domain: Domain) -> Segment:
         if steps is None or len(steps) > MAX_STEPS:
             break
         told = longer
-    return told
+    return leading_up(told, domain)
 
 
 def _unfit(fact: FeedbackFact, domain: Domain) -> str | None:

@@ -24,6 +24,7 @@ from tests.good_cases import (
 from warehouse.acceptance import generic_faults, predicate_faults, reasons_against
 from warehouse.entries import Rule
 from warehouse.evidence import evidence_faults
+from warehouse.facts import NO_EVIDENCE, Cause, FeedbackFact
 from warehouse.knowledge import Amount, Candidate, Predicate, RemedyContent, Risk, SkillContent, Step
 from warehouse.platitudes import is_platitude
 
@@ -321,6 +322,50 @@ def test_a_repair_may_not_use_a_station_that_was_seen_to_be_away() -> None:
     }
     (fault,) = evidence_faults(case.candidate, bare, DOMAIN)
     assert "crafting_table" in fault
+
+
+def test_a_way_is_cleared_only_where_something_was_seen_to_be_in_it() -> None:
+    def reasons(fact: FeedbackFact) -> list[str]:
+        repair = (step("move", None, 1, check("path_clear")), step("mine", "iron_ore"))
+        risk = Risk(kind="mine", target="iron_ore", failure_type=fact.failure_type or "")
+        candidate = Candidate(
+            domain="minecraft",
+            type="remedy",
+            trigger=(where("target", "eq", "iron_ore"),),
+            content=RemedyContent(risk=risk, repair=repair),
+            support=(fact.feedback_id,),
+            build="b1",
+        )
+        return evidence_faults(candidate, {fact.feedback_id: fact}, DOMAIN)
+
+    searched = fact(0, "mine", "iron_ore", state({}), failure_type="TARGET_NOT_FOUND")
+    assert [reason.rpartition(": ")[2] for reason in reasons(searched)] == [
+        "does not show that anything was in the way"
+    ]
+    stopped = Cause("NAV_STUCK", None, None, {}, NO_EVIDENCE)
+    assert reasons(replace(searched, causes=(stopped,))) == []
+    assert reasons(replace(searched, stagnant=True)) == [], "it hardly moved"
+    assert reasons(replace(searched, failure_type="NAV_STUCK")) == []
+
+
+def test_a_skill_begins_with_what_leads_to_its_end() -> None:
+    sticks = ("craft", "stick", {"oak_planks": -2, "stick": 4})
+    facts = run(31, state({"oak_planks": 2}), sticks, ("mine", "oak_log", {"oak_log": 3}))
+    content = SkillContent(
+        kind="mine",
+        target="oak_log",
+        count=3,
+        steps=(step("craft", "stick", 4), step("mine", "oak_log", 3)),
+        effects=(Amount(name="oak_log", count=3), Amount(name="stick", count=4)),
+    )
+    trigger = [where("kind", "eq", "mine"), where("target", "eq", "oak_log")]
+    case = case_of(content, facts, trigger, check("inv_ge", "oak_log", 3.0))
+    [fault] = faults(case)
+    assert fault.endswith("attempt 0, craft stick, leads to nothing that comes after it")
+    alone = case.with_candidate(support=(facts[-1].feedback_id,)).with_content(
+        steps=content.steps[1:], effects=content.effects[:1]
+    )
+    assert faults(alone) == []
 
 
 def test_steps_may_name_what_the_rules_lead_to() -> None:

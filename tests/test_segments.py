@@ -179,8 +179,23 @@ def test_a_tool_that_was_held_is_a_precondition_only_if_the_segment_does_not_mak
 
 
 def test_what_is_needed_first_is_a_precondition_even_if_it_is_made_again(minecraft: Domain) -> None:
-    _, content = skill(minecraft, *run("e1", STICKS, PLANKS, TABLE, held={"oak_planks": 2, "oak_log": 3}))
+    facts = run("e1", STICKS, PLANKS, TABLE, PLACED, PICKAXE, held={"oak_planks": 2, "oak_log": 3})
+    _, content = skill(minecraft, *facts)
     assert conditions(content) == {("inventory.oak_planks", "ge", 2), ("inventory.oak_log", "ge", 3)}
+
+
+def test_a_segment_is_told_from_where_it_leads_to_its_end(minecraft: Domain) -> None:
+    # Sticks of the first log, and then more logs: what came of the first leads to none of the others.
+    first = [("mine", "birch_log", {"birch_log": 1}), ("craft", "birch_planks", {"birch_log": -1})]
+    facts = run("e1", *first, STICKS, LOGS, held={"oak_planks": 2})
+    request = only_request(minecraft, *facts)
+    assert request.template == SKILL_TEMPLATE
+    assert request.situation == only_request(minecraft, facts[-1]).situation
+    # Sticks are no part of the way to a table; what goes into it is, and so is a tool for what comes after.
+    situation = situation_of(minecraft, *run("e2", STICKS, LOGS, PLANKS, TABLE, held={"oak_planks": 2}))
+    assert [each.target for each in situation.subgoals] == ["oak_log", "oak_planks", "crafting_table"]
+    situation = situation_of(minecraft, *run("e3", PICKAXE, STONE, held={"oak_planks": 3, "stick": 2}))
+    assert [each.target for each in situation.subgoals] == ["wooden_pickaxe", "stone"]
 
 
 def test_nothing_is_induced_where_the_end_is_not_due(minecraft: Domain) -> None:

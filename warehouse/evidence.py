@@ -12,9 +12,13 @@ from warehouse.execution import order_faults
 from warehouse.facts import INFRASTRUCTURE, FeedbackFact, Segment, segments
 from warehouse.grammar import blocks_for, check_faults, conditions_of, known_names, same_action, steps_of
 from warehouse.knowledge import Candidate, RemedyContent, SkillContent, Step
+from warehouse.serving import leading_up
 from warehouse.state import check_holds, holds, value_of
 
 _VITALS = ("health", "hunger")
+_WAY_CLEARED = "path_clear"
+_IN_THE_WAY = frozenset({"NAV_STUCK", "TARGET_UNREACHABLE"})
+"""failure types that say that something was in the way"""
 
 
 def evidence_faults(candidate: Candidate, facts: Mapping[str, FeedbackFact], domain: Domain) -> list[str]:
@@ -84,7 +88,7 @@ def _segment_faults(
             continue  # V_exec's matter
         if check_holds(check, fact.state_after, domain) is False:
             found.append(f"ends in a state that does not pass {check.type} {check.name} {check.value}")
-    return found + _not_repeated(content, segment, domain)
+    return found + _not_repeated(content, segment, domain) + _idle(segment, domain)
 
 
 def _not_repeated(content: SkillContent, segment: Segment, domain: Domain) -> list[str]:
@@ -105,6 +109,15 @@ def _not_repeated(content: SkillContent, segment: Segment, domain: Domain) -> li
     return found
 
 
+def _idle(segment: Segment, domain: Domain) -> list[str]:
+    """Attempts at the beginning of a segment that brought nothing towards its end."""
+    idle = len(segment.members) - len(leading_up(segment, domain).members)
+    return [
+        f"attempt {member.attempt}, {member.kind} {member.target}, leads to nothing that comes after it"
+        for member in segment.members[:idle]
+    ]
+
+
 def _repeats(step: Step, member: FeedbackFact, domain: Domain) -> bool:
     """Whether a step does what an attempt was for, or something that was seen to be done in it."""
     action = (step.kind, step.target)
@@ -115,7 +128,7 @@ def _repeats(step: Step, member: FeedbackFact, domain: Domain) -> bool:
 
 
 def _remedy_faults(content: RemedyContent, fact: FeedbackFact, domain: Domain) -> list[str]:
-    risk, found = content.risk, []
+    risk, types, found = content.risk, {cause.type for cause in fact.causes}, []
     if risk.kind is not None and risk.kind != fact.kind:
         found.append(f"is about {fact.kind}, not {risk.kind}")
     if risk.target is not None and risk.target != fact.target:
@@ -124,6 +137,9 @@ def _remedy_faults(content: RemedyContent, fact: FeedbackFact, domain: Domain) -
         found.append("neither failed nor stagnated")
     if risk.failure_type != fact.failure_type:
         found.append(f"failed with {fact.failure_type}, not {risk.failure_type}")
+    clears = any(check.type == _WAY_CLEARED for step in content.repair for check in step.checks)
+    if clears and not fact.stagnant and not {fact.failure_type, *types} & _IN_THE_WAY:
+        found.append("does not show that anything was in the way")
     shown = set(fact.missing).union(*(known_names(name, domain) for name in fact.missing))
     for name in risk.missing:
         if name not in shown and not known_names(name, domain) & shown:

@@ -13,14 +13,15 @@ A skill is one way that worked, from where it was begun. From here another may b
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Final
 
 from prompts.engines.errands import Errand, NoWayError, TooLongError, alternatives, inputs_of
-from prompts.engines.guidance import OBTAINING, Guidance, Operator, product_of, reaches
+from prompts.engines.guidance import OBTAINING, Guidance, Operator, reaches
 from prompts.engines.tried import Action, speaks_of
-from warehouse.domains import Domain
+from warehouse.domains import Domain, Recipe
 from warehouse.grammar import known_names
 from warehouse.knowledge import Step
 
@@ -129,9 +130,9 @@ class Chain(Errand):
         if reaches(wanted):
             return any(reaches(step) and step.target == wanted.target for step in self.steps)
         like = [step for step in self.steps if _alike(step, wanted, self.facts)]
-        left = (
-            operator.effects.get(product_of(wanted, self.facts), 0) if wanted is not operator.steps[-1] else 0
-        )
+        left = 0
+        if wanted is not operator.steps[-1]:
+            left = operator.effects.get(operator.product(wanted, self.facts), 0)
         return bool(like) and sum(step.count for step in like) >= wanted.count - max(0, left)
 
     def _credit_like(self, operator: Operator, first: int) -> None:
@@ -153,15 +154,19 @@ class Chain(Errand):
             self.acquire(name, number)
         for station in operator.stations:
             self.reach_station(station)
-        self._spend(needs)
-        after = self._inventory.copy()
-        for step in steps:
-            self._take(step, times, operator)
-        made = {product_of(step, self.facts) for step in steps} | {operator.makes}
-        for name, number in operator.effects.items():
-            if not self._was_held(name, made, operator):
-                after[name] += number * times
+        before = self._inventory.copy()
+        left = Counter(needs)
+        for step, more in steps:
+            self._take(step, more, operator, left)
+        self._spend(left)
         # What steps on the way made and used up again is not held: only the effects are known to remain.
+        after = Counter({key: min(before[key], self._inventory[key]) for key in before})
+        spared = self._spared(operator, times, steps)
+        for name, number in operator.effects.items():
+            was_held = sum(
+                saved for product, saved in spared.items() if self.guidance.counts_as(name, product)
+            )
+            after[name] += max(0, number * times - was_held)
         self._inventory = after
 
     def _repeated(self, operator: Operator, times: int) -> tuple[Operator, int]:
@@ -179,43 +184,61 @@ class Chain(Errand):
         steps = (*operator.steps[:-1], more)
         return operator._replace(steps=steps, gain=operator.gain * times, effects=effects), 1
 
-    def _was_held(self, name: str, made: set[str], operator: Operator) -> bool:
-        """Whether an effect comes of a step that was left out, because what it brings was there."""
-        counts = self.guidance.counts_as
-        left_out = {product_of(step, self.facts) for step in operator.steps} - made
-        return any(counts(name, product) for product in left_out)
+    def _spared(self, operator: Operator, times: int, steps: list[tuple[Step, int]]) -> dict[str, int]:
+        """How many of what its steps bring are not brought, because they were there."""
+        brought: Counter[str] = Counter()
+        for step in operator.steps[:-1]:
+            brought[operator.product(step, self.facts)] += step.count * times
+        for step, count in steps[:-1]:
+            brought[operator.product(step, self.facts)] -= count
+        return {name: number for name, number in brought.items() if number > 0 and name != operator.makes}
 
-    def _left_to_do(self, operator: Operator, times: int) -> tuple[list[Step], dict[str, int]]:
-        """The steps of an operator that are still to be done, and what they take of what it started with.
+    def _left_to_do(self, operator: Operator, times: int) -> tuple[list[tuple[Step, int]], dict[str, int]]:
+        """The steps of an operator that are still to be done, with their numbers, and what they take of what
+        it started with.
 
         A step is left out where what it brings is at hand, and where all that takes up what it brings, by
-        belief, is left out. What belief sees no use for is done: the skill may know one.
+        belief, is left out; of what is gathered, what is at hand is not gathered again. What the operator
+        started with is not at hand: it had that beside what its steps brought. What belief sees no use for is
+        done: the skill may know one.
         """
-        kept: list[Step] = []
+        *before, last = operator.steps
+        kept = [(last, last.count * times)]
         left_out: list[Step] = []
-        for at in reversed(range(len(operator.steps))):
-            step = operator.steps[at]
-            if at == len(operator.steps) - 1 or not self._is_at_hand(step, times, kept, left_out):
-                kept.insert(0, step)
-            else:
-                left_out.append(step)
+        spoken_for = Counter({name: number * times for name, number in operator.amounts})
+        for step in reversed(before):
+            count, product = step.count * times, operator.product(step, self.facts)
+            if step.kind in OBTAINING and step.target is not None:
+                if self._is_moot(product, [each for each, _ in kept], left_out):
+                    left_out.append(step)
+                    continue
+                spare = self._spare(product, spoken_for)
+                if spare >= count or product in self._near | self._standing:
+                    spoken_for[product] += min(spare, count)
+                    left_out.append(step)
+                    continue
+                if step.kind in _GATHERING:
+                    spoken_for[product] += spare
+                    count -= spare
+            kept.insert(0, (step, count))
         amounts = {}
         for name, number in operator.amounts:
             users = [step for step in operator.steps if self._takes(step, name)]
-            if not users or any(step in kept for step in users):
+            if not users or any(step in users for step, _ in kept):
                 amounts[name] = number
         return kept, amounts
 
-    def _is_at_hand(self, step: Step, times: int, kept: list[Step], left_out: list[Step]) -> bool:
-        if step.kind not in OBTAINING or step.target is None:
-            return False
-        product = product_of(step, self.facts)
-        if any(self._takes(each, product) for each in left_out) and not any(
+    def _is_moot(self, product: str, kept: list[Step], left_out: list[Step]) -> bool:
+        """Whether all that takes up a product is left out."""
+        return any(self._takes(each, product) for each in left_out) and not any(
             self._takes(each, product) for each in kept
-        ):
-            return True
-        stands = product in self._near | self._standing
-        return stands or self.available(product) >= step.count * times
+        )
+
+    def _spare(self, product: str, spoken_for: Mapping[str, int]) -> int:
+        """How many of a product are held that are not spoken for."""
+        counts = self.guidance.counts_as
+        taken = (number for key, number in spoken_for.items() if counts(key, product) or counts(product, key))
+        return max(0, self.available(product) - sum(taken))
 
     def _takes(self, step: Step, name: str) -> bool:
         """Whether a step takes `name`, by belief: as an ingredient, a tool, a fuel, or to put it down."""
@@ -237,50 +260,73 @@ class Chain(Errand):
             for each, _ in recipe.ingredients
         )
 
-    def _take(self, step: Step, times: int, operator: Operator) -> None:
+    def _take(self, step: Step, count: int, operator: Operator, left: Counter[str]) -> None:
+        """`count` of a step of an operator; `left` is what is still there of what the operator started with,
+        which is set aside and is held until a step uses it up."""
         if step.target in self.facts.stations and reaches(step):
             self.reach_station(step.target or "")
         elif step.kind in OBTAINING and step.target is not None:
             last = step is operator.steps[-1]
-            product = operator.makes if last else product_of(step, self.facts)
+            product = operator.makes if last else operator.product(step, self.facts)
             if step.kind == "craft":
-                if not operator.amounts:
-                    self._supply(step.target, step.count * times)
-                self._use_up(step.target, step.count * times)
-            brought = max(step.count, operator.gain if last else 0) * times
-            self._inventory[product] += brought
-            self._add(self._step(step.kind, step.target, step.count * times, product))
+                # A remedy that speaks of this very action has seen it fail, whatever a skill leaves open.
+                if not operator.amounts or step.target in self.guidance.supplied:
+                    self._supply(step.target, count, left)
+                self._use_up(step.target, count, left)
+            self._inventory[product] += max(count, operator.gain * (count // step.count) if last else 0)
+            self._add(self._step(step.kind, step.target, count, product))
         else:
             self._add(step)
         self._credit((step.kind, step.target), operator.label)
 
-    def _supply(self, made: str, count: int) -> None:
+    def _supply(self, made: str, count: int, left: Mapping[str, int]) -> None:
         """What crafting `made` takes, by belief, where what is known of it says nothing of what goes in: that
         something was made does not mean that it was made of nothing."""
-        known = self.facts.recipes.get(made, ())
-        if made.startswith("#"):
-            alike = (self.facts.recipes.get(each, ())[:1] for each in sorted(self.facts.expand(made)))
-            known = next((recipe for recipe in alike if recipe), ())
+        known = self._recipes_of(made)
 
         def bring(trial: Errand, choice: str) -> None:
             recipe = known[int(choice)]
             for name, number in inputs_of(self.facts, made, recipe):
-                short = number * math.ceil(count / recipe.count) - trial.available(name)
+                needed = number * math.ceil(count / recipe.count)
+                short = needed - trial.available(name) - self._of(left, name)
                 if short > 0:
                     trial._produce(name, short)
 
         with suppress(NoWayError):
             self._least_effort(map(str, range(len(known))), bring, made)
 
-    def _use_up(self, made: str, count: int) -> None:
+    def _use_up(self, made: str, count: int, left: Counter[str]) -> None:
         """What crafting `made` takes, by belief, of what is there; it decides no more than later totals."""
-        for recipe in self.facts.recipes.get(made, ()):
-            needs = {name: number * math.ceil(count / recipe.count) for name, number in recipe.ingredients}
-            if all(self.available(name) >= number for name, number in needs.items()):
+        for recipe in self._recipes_of(made):
+            times = math.ceil(count / recipe.count)
+            needs = {name: number * times for name, number in inputs_of(self.facts, made, recipe)}
+            if all(self.available(name) + self._of(left, name) >= number for name, number in needs.items()):
                 for name, number in needs.items():
-                    self._set_aside(name, number)
-                self._spend(needs)
+                    new = min(number, self.available(name))
+                    self._set_aside(name, new)
+                    self._spend({name: new})
+                    self._spend(self._taken(left, name, number - new))
                 return
+
+    def _recipes_of(self, made: str) -> tuple[Recipe, ...]:
+        """The recipes of `made`; for a `#tag` of products made alike, those of the first that has any."""
+        if not made.startswith("#"):
+            return self.facts.recipes.get(made, ())
+        alike = (self.facts.recipes.get(each, ())[:1] for each in sorted(self.facts.expand(made)))
+        return next((recipe for recipe in alike if recipe), ())
+
+    def _of(self, amounts: Mapping[str, int], name: str) -> int:
+        return sum(number for key, number in amounts.items() if self.guidance.counts_as(key, name))
+
+    def _taken(self, left: Counter[str], name: str, count: int) -> dict[str, int]:
+        """`count` of what counts as `name`, out of `left`."""
+        taken = {}
+        for key in sorted(left):
+            if count > 0 and self.guidance.counts_as(key, name):
+                taken[key] = min(count, left[key])
+                left[key] -= taken[key]
+                count -= taken[key]
+        return taken
 
     def _follow(self, kind: str, target: str, name: str, count: int) -> None:
         if kind == "mine":

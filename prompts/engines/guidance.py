@@ -44,6 +44,16 @@ class Operator(NamedTuple):
     steps: tuple[Step, ...]
     effects: Mapping[str, int]
 
+    def product(self, step: Step, facts: Domain) -> str:
+        """`product_of` a step of this operator. Of the several things that a creature or a block leaves it is
+        the one that the operator makes, or that a later step takes by belief."""
+        left = _left_by(step, facts)
+        if len(left) < 2:
+            return product_of(step, facts)
+        later = self.steps[self.steps.index(step) + 1 :] if step in self.steps else ()
+        taken = frozenset().union(*(_inputs_of(each, facts) for each in later), facts.expand(self.makes))
+        return next((name for name in left if name in taken), product_of(step, facts))
+
 
 class Insertion(NamedTuple):
     """Steps that a remedy, or several that say the same, put before the action they are about."""
@@ -76,6 +86,8 @@ class Guidance:
         """action -> labels of the remedies that speak of it or supply it"""
         self.within_belief: dict[str, bool] = {}
         """label of an operator -> whether belief does at least as much as it (prompts/engines/chain.py)"""
+        self.supplied: set[str] = set()
+        """what was crafted in vain for want of something that a remedy names"""
         self._tried = tried or Tried((), beliefs.facts)
         self._urgent: list[tuple[tuple[bool, float], Insertion]] = []
         self._counted: dict[tuple[str, str], bool] = {}
@@ -164,6 +176,8 @@ class Guidance:
             self._recipes[target] = tuple(
                 _corrected(recipe, bool(stations), supplies, self.facts) for recipe in self._recipes[target]
             )
+            if supplies:
+                self.supplied.add(target)
         elif kind == "mine" and target is not None and not stations and supplies.keys() & self.facts.tools:
             for block in sorted(known_names(target, self.facts) & self.facts.blocks):
                 self._harvest[block] = self.facts.tools[min(supplies.keys() & self.facts.tools)]
@@ -223,6 +237,25 @@ def product_of(step: Step, facts: Domain) -> str:
     return facts.narrowest_tag(usual) or target
 
 
+def _left_by(step: Step, facts: Domain) -> tuple[str, ...]:
+    """All that a block or a creature leaves, in the order of the facts; of several ones nothing."""
+    table = {"mine": facts.drops, "combat": facts.entity_drops}.get(step.kind, {})
+    return tuple(table.get(step.target or "", ()))
+
+
+def _inputs_of(step: Step, facts: Domain) -> frozenset[str]:
+    """What a step can use up or put down, by belief."""
+    makes = facts.expand(step.target or "")
+    if step.kind == "craft":
+        recipes = (recipe for item in sorted(makes) for recipe in facts.recipes.get(item, ()))
+        named = (facts.expand(name) for recipe in recipes for name, _ in recipe.ingredients)
+        return frozenset().union(*named)
+    if step.kind == "smelt":
+        given = {before for before, after in facts.smelting.items() if after in makes}
+        return frozenset(given | facts.fuels.keys())
+    return makes if step.kind == "use" else frozenset()
+
+
 def _operator_of_skill(entry: Entry, content: SkillContent, facts: Domain) -> Operator:
     shown = [check.name for check in entry.verification if check.type == "inv_ge" and check.name]
     makes = shown[0] if shown else content.target or ""
@@ -237,6 +270,12 @@ def _operator_of_skill(entry: Entry, content: SkillContent, facts: Domain) -> Op
         elif family == "inventory" and predicate.op in ("ge", "gt", "eq") and isinstance(bound, int | float):
             least = math.ceil(bound) + (predicate.op == "gt")
             held[member] = max(held.get(member, 0), least)
+    brings = facts.expand(makes) | {makes}
+    ends = [
+        place
+        for place, step in enumerate(content.steps, 1)
+        if step.kind in OBTAINING and (product_of(step, facts) in brings or brings & {*_left_by(step, facts)})
+    ]
     of_makes = [effects[name] for name in sorted(effects) if name == makes or name in facts.expand(makes)]
     gain = max(1, *of_makes, content.count) if of_makes else content.count
     return Operator(
@@ -246,7 +285,8 @@ def _operator_of_skill(entry: Entry, content: SkillContent, facts: Domain) -> Op
         tools=tuple(name for name in sorted(held) if name in facts.tools),
         amounts=tuple((name, held[name]) for name in sorted(held) if name not in facts.tools and held[name]),
         stations=tuple(stations),
-        steps=content.steps,
+        # What is done with a thing once it is there is no part of getting it.
+        steps=content.steps[: ends[-1]] if ends else content.steps,
         effects=effects if of_makes else {**effects, makes: gain},
     )
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from prompts.engines.beliefs import Beliefs, Heights, Timeouts
 from prompts.engines.chain import Chain
 from prompts.engines.errands import NoWayError
-from prompts.engines.guidance import OBTAINING, Guidance, product_of
+from prompts.engines.guidance import OBTAINING, Guidance, Insertion, product_of
 from prompts.engines.tried import Action, Tried, speaks_of
 from prompts.plan_responses import LABEL_LENGTH, MAX_SUBGOALS
 from prompts.planning import Goal, PlanSituation, RepairSituation
@@ -201,30 +201,38 @@ class _Draft:
 
     def _with_insertions(self, planned: list[Planned]) -> list[Planned]:
         """The steps that remedies put before the actions they are about, unless they are taken anyway."""
-        for insertion in self._guidance.insertions:
-            at = self._first(insertion.before, planned)
-            if at is None:
-                continue
-            taken = {
-                (each.step.kind, each.step.target) for each in planned[:at] if each.step.kind in OBTAINING
-            }
-            new = [
-                Planned(step, insertion.labels)
-                for step in insertion.steps
-                if (step.kind, step.target) not in taken and not self._is_had(step)
-            ]
-            labels = tuple(dict.fromkeys((*insertion.labels, *planned[at].labels)))
-            about = planned[at]._replace(labels=labels)
-            planned = [*planned[:at], *new, about, *planned[at + 1 :]]
+        # What an insertion is about may be a step that a later one brings: those are placed at the end.
+        waiting = [each for each in self._guidance.insertions if not self._place(each, planned)]
+        for insertion in waiting:
+            self._place(insertion, planned)
         return planned
+
+    def _place(self, insertion: Insertion, planned: list[Planned]) -> bool:
+        """Puts an insertion's steps where they belong; whether there is such a place."""
+        at = self._first(insertion.before, planned)
+        if at is None:
+            return False
+        taken = {(each.step.kind, each.step.target) for each in planned[:at] if each.step.kind in OBTAINING}
+        new = [
+            Planned(step, insertion.labels)
+            for step in insertion.steps
+            if (step.kind, step.target) not in taken and not self._is_had(step)
+        ]
+        labels = tuple(dict.fromkeys((*insertion.labels, *planned[at].labels)))
+        planned[at : at + 1] = [*new, planned[at]._replace(labels=labels)]
+        return True
 
     def _is_had(self, step: Step) -> bool:
         """Whether all that a step of obtaining brings is held now."""
         if step.kind not in OBTAINING or any(check.name is None for check in step.checks):
             return False
-        held, facts = _held(self._situation.state), self._guidance.facts
-        product = product_of(step, facts)
-        return sum(held[key] for key in held if self._guidance.counts_as(key, product)) >= step.count
+        held, guidance = _held(self._situation.state), self._guidance
+        # What its checks count is what it is done for: a creature leaves other things too.
+        brought = [check.name for check in step.checks if check.name] or [product_of(step, guidance.facts)]
+        return all(
+            sum(number for key, number in held.items() if guidance.counts_as(key, name)) >= step.count
+            for name in brought
+        )
 
     def _first(self, action: Action, planned: list[Planned]) -> int | None:
         facts = self._guidance.facts
