@@ -12,7 +12,7 @@ from warehouse.knowledge import Check, KnowledgeType, Name, Predicate, Record, R
 from warehouse.places import Place
 
 Verdict = Literal["accepted", "rejected"]
-Status = Literal["active", "merged", "retired"]
+Status = Literal["active", "merged", "retired", "withdrawn"]
 Rule = Literal[
     "schema",  # V_schema: required fields are there and well-formed
     "match",  # V_match: every predicate names a declared field, with a value it can have
@@ -23,6 +23,7 @@ Rule = Literal[
     "repeats_action",  # the repair only does again what failed
     "conflict",  # C_conflict: contradicts knowledge of high confidence
     "unsupported",  # nothing, or too few independent episodes, stand behind it
+    "rollback",  # its build was set back to a snapshot that does not hold it (warehouse/rollback.py)
 ]
 
 

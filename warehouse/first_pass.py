@@ -14,6 +14,7 @@ from warehouse.database import LOCK_WAIT_S, fetch, statement, writer
 from warehouse.entries import Entry, Review
 from warehouse.fold import CurateBuild
 from warehouse.knowledge import Candidate
+from warehouse.rollback import shown_to_curator
 
 
 class Undecided(NamedTuple):
@@ -33,7 +34,7 @@ def undecided(home: Path, build: str, wait_s: float = LOCK_WAIT_S) -> Undecided:
         records = fetch(con, statement("fold/store_before"), [build])["record"]
     (evidence,) = evidence_by_build(home, [*folded, build], build)
     entries = (Entry.model_validate_json(record) for record in records)
-    return Undecided(evidence, {entry.entry_id: entry for entry in entries})
+    return Undecided(evidence, shown_to_curator(entries))
 
 
 def newcomers(build: Undecided, curate: CurateBuild, reviews: Iterable[Review]) -> tuple[Candidate, ...]:

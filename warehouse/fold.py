@@ -34,6 +34,14 @@ from warehouse.database import (
 from warehouse.domains import Domain
 from warehouse.entries import Decision, Entry
 from warehouse.facts import facts_from
+from warehouse.rollback import (
+    rollbacks,
+    set_back,
+    shown_to_curator,
+    snapshot_of,
+    with_withdrawn,
+    withdrawals,
+)
 from warehouse.shards import replacing
 from warehouse.snapshots import (
     Snapshot,
@@ -41,7 +49,6 @@ from warehouse.snapshots import (
     freeze,
     list_snapshots,
     load_snapshot,
-    normal,
     snapshot_id_of,
     support_rows,
 )
@@ -66,6 +73,7 @@ _LOG_TABLES: Final = {
     "answers": "model_calls",
     "reviews": "reviews",
     "tryouts": "tryouts",
+    "rollbacks": "rollbacks",
     "evaluations": "evaluations",
 }
 _DECISION_COLUMNS: Final = pl.Schema(
@@ -105,6 +113,7 @@ class _CuratedBuild(NamedTuple):
     after: tuple[Entry, ...]
     decisions: tuple[Decision, ...]
     snapshot_id: str
+    instead_of: str | None
     uncurated: tuple[Entry, ...]
 
     @property
@@ -194,7 +203,7 @@ def _fold(
     published = [load_snapshot(folder) for folder in list_snapshots(home)]
     first = min(load, default="")
     before = _store(con, "fold/store_before", first)
-    curated = list(_curate(home, builds, first, before, curate))
+    curated = list(_curate(home, builds, first, before, curate, {one.snapshot_id: one for one in published}))
     with transaction(con):
         for build in load:
             _run(con, "fold/clear_build", build)
@@ -213,15 +222,29 @@ def _fold(
 
 
 def _curate(
-    home: Path, builds: list[str], first: str, store: tuple[Entry, ...], curate: CurateBuild
+    home: Path,
+    builds: list[str],
+    first: str,
+    store: tuple[Entry, ...],
+    curate: CurateBuild,
+    published: Mapping[str, Snapshot],
 ) -> Iterable[_CuratedBuild]:
+    backwards = rollbacks(home, builds)
     for evidence in evidence_by_build(home, builds, first):
-        curation = curate(evidence, {entry.entry_id: entry for entry in store})
-        after = tuple(normal(curation.store[entry_id]) for entry_id in sorted(curation.store))
-        decisions = tuple(sorted(curation.decisions, key=lambda decision: decision.decision_id))
+        build = evidence.build
+        curation = curate(evidence, shown_to_curator(store))
+        after, decisions = with_withdrawn(store, curation.store), list(curation.decisions)
+        own = snapshot_id_of(after)
+        snapshot_id = backwards.get((build, own), own)
+        if snapshot_id != own:
+            snapshot = snapshot_of(home, snapshot_id, published)
+            whole, after = after, set_back(after, snapshot)
+            decisions += withdrawals(build, whole, after, snapshot)
+        decided = tuple(sorted(decisions, key=lambda decision: decision.decision_id))
         episode_of = dict(evidence.feedback.select("feedback_id", "episode_id").iter_rows())
         uncurated = as_entries(evidence.proposed, episode_of, evidence.usage)
-        yield _CuratedBuild(evidence.build, store, after, decisions, snapshot_id_of(after), uncurated)
+        instead_of = None if snapshot_id == own else own
+        yield _CuratedBuild(build, store, after, decided, snapshot_id, instead_of, uncurated)
         store = after
 
 
@@ -303,7 +326,11 @@ def _insert_curation(con: duckdb.DuckDBPyConnection, one: _CuratedBuild) -> None
         "entry_id", "version", "status", "confidence", "support", "support_episodes", "uses", "wins", "record"
     )
     insert(con, "knowledge_versions", versions.with_columns(build=pl.lit(one.build)))
-    con.execute("INSERT INTO builds VALUES (?, ?, ?)", [one.build, one.snapshot_id, one.uncurated_id])
+    named = [one.build, one.snapshot_id, one.uncurated_id, one.instead_of]
+    con.execute(
+        "INSERT INTO builds (build, snapshot_id, uncurated_snapshot_id, instead_of) VALUES (?, ?, ?, ?)",
+        named,
+    )
 
 
 def _insert_snapshots(

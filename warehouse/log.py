@@ -104,6 +104,11 @@ KINDS: Final[dict[str, LogKind]] = {
         ),
         ("entry_id", "situation", "world_seed", "arm"),
     ),
+    # A build was set back from what its knowledge froze to, `instead_of`, to a snapshot; the highest number counts.
+    "rollbacks": LogKind(
+        pl.Schema({"build": pl.String(), "number": pl.Int32(), **_strings("instead_of", "snapshot_id")}),
+        ("build", "number"),
+    ),
     # What a frozen evaluation came to, at one of three levels. No curation reads these.
     "evaluations": LogKind(
         pl.Schema(

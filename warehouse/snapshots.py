@@ -192,12 +192,17 @@ def publish_snapshot(home: Path, build: str, entries: Iterable[Entry], curated: 
 
     An earlier snapshot of the same build stays where it is: later builds may have been made from it.
     """
-    if not _BUILD.fullmatch(build):
-        raise ValueError(f"{build!r} cannot name a file: letters, digits, '.', '_' and '-' only")
+    _refuse_name(build)
     folder = write_snapshot(home, entries, curated)
-    pointer = orjson.dumps({"build": build, "snapshot_id": folder.name}, option=orjson.OPT_INDENT_2)
-    write_bytes(_pointer(home, build, curated), pointer)
+    point_at(home, build, folder.name, curated)
     return folder
+
+
+def point_at(home: Path, build: str, snapshot_id: str, curated: bool = True) -> None:
+    """Names a snapshot as the one that `build` publishes. `ValueError` for a build that cannot name a file."""
+    _refuse_name(build)
+    pointer = orjson.dumps({"build": build, "snapshot_id": snapshot_id}, option=orjson.OPT_INDENT_2)
+    write_bytes(_pointer(home, build, curated), pointer)
 
 
 def published_snapshot(home: Path, build: str, curated: bool = True) -> str | None:
@@ -276,6 +281,11 @@ def _write_file(path: Path, frame: pl.DataFrame) -> dict[str, Any]:
             temporary, compression="zstd", compression_level=ZSTD_LEVEL, row_group_size=ROW_GROUP
         )
     return {"sha256": file_digest(path), "rows": frame.height}
+
+
+def _refuse_name(build: str) -> None:
+    if not _BUILD.fullmatch(build):
+        raise ValueError(f"{build!r} cannot name a file: letters, digits, '.', '_' and '-' only")
 
 
 def _pointer(home: Path, build: str, curated: bool) -> Path:

@@ -45,7 +45,7 @@ COMMENT ON COLUMN knowledge.support IS 'Feedback rows behind it';
 COMMENT ON COLUMN knowledge.support_episodes IS 'Independent episodes behind it';
 COMMENT ON COLUMN knowledge.uses IS 'Times it was used with a known outcome';
 COMMENT ON COLUMN knowledge.wins IS 'Uses that ended well';
-COMMENT ON COLUMN knowledge.status IS 'active, merged or retired';
+COMMENT ON COLUMN knowledge.status IS 'active, merged, retired, or withdrawn by a rollback';
 COMMENT ON COLUMN knowledge.merged_from IS 'The entries that it was made from';
 COMMENT ON COLUMN knowledge.merged_into IS 'The entry that it became part of';
 COMMENT ON COLUMN knowledge.first_build IS 'The build that brought it';
@@ -57,7 +57,7 @@ COMMENT ON TABLE knowledge_versions IS 'One row per entry and build that changed
 COMMENT ON COLUMN knowledge_versions.entry_id IS 'The entry';
 COMMENT ON COLUMN knowledge_versions.build IS 'The build that changed it';
 COMMENT ON COLUMN knowledge_versions.version IS 'Its version from then on';
-COMMENT ON COLUMN knowledge_versions.status IS 'active, merged or retired';
+COMMENT ON COLUMN knowledge_versions.status IS 'active, merged, retired, or withdrawn by a rollback';
 COMMENT ON COLUMN knowledge_versions.confidence IS 'As of that build';
 COMMENT ON COLUMN knowledge_versions.support IS 'Feedback rows behind it, as of that build';
 COMMENT ON COLUMN knowledge_versions.support_episodes IS 'Independent episodes behind it, as of that build';
@@ -118,6 +118,14 @@ COMMENT ON TABLE builds IS 'One row per folded build';
 COMMENT ON COLUMN builds.build IS 'The build';
 COMMENT ON COLUMN builds.snapshot_id IS 'The snapshot that its knowledge freezes to';
 COMMENT ON COLUMN builds.uncurated_snapshot_id IS 'The snapshot that its candidates freeze to as they came; null if folded before there were such';
+
+COMMENT ON COLUMN builds.instead_of IS 'What its own knowledge freezes to, where it was set back to another snapshot; null otherwise';
+
+COMMENT ON TABLE rollbacks IS 'One row per time that a build was set back to another snapshot';
+COMMENT ON COLUMN rollbacks.build IS 'The build';
+COMMENT ON COLUMN rollbacks.number IS 'From 1; for what a build froze to, the highest counts';
+COMMENT ON COLUMN rollbacks.instead_of IS 'What the build''s own knowledge froze to';
+COMMENT ON COLUMN rollbacks.snapshot_id IS 'The snapshot that it hands on instead';
 
 COMMENT ON TABLE snapshots IS 'One row per snapshot of a folded build, and per published one on the disk';
 COMMENT ON COLUMN snapshots.snapshot_id IS 'Hash over its entries';
