@@ -1,13 +1,15 @@
 """What curation of a build may read: everything that the shards hold of it and of the builds before it."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
 from warehouse import log
 from warehouse.entries import Review, Usage
+from warehouse.exchange import facts_imported
+from warehouse.facts import FeedbackFact
 from warehouse.knowledge import Candidate
 from warehouse.records import from_rows
 from warehouse.trace_store import feedback_store, trace_store
@@ -20,7 +22,8 @@ class StaleFeedbackError(RuntimeError):
 @dataclass(frozen=True)
 class Evidence:
     """What curation of one build may read: the candidates, with the reviews of the build's own, and the
-    outcomes of use, trajectories and feedback of this build and of those before it."""
+    outcomes of use, trajectories and feedback of this build and of those before it. `imported` are facts that
+    came with knowledge from elsewhere, by feedback id."""
 
     build: str
     proposed: tuple[Candidate, ...]
@@ -31,6 +34,13 @@ class Evidence:
     attempts: pl.DataFrame
     events: pl.DataFrame
     feedback: pl.DataFrame
+    imported: Mapping[str, FeedbackFact] = field(default_factory=dict)
+
+    @property
+    def episode_of(self) -> dict[str, str]:
+        """Feedback id -> episode, of the home's own feedback and of what was imported."""
+        own = dict(self.feedback.select("feedback_id", "episode_id").iter_rows())
+        return {one: fact.episode_id for one, fact in self.imported.items()} | own
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
@@ -46,7 +56,7 @@ def evidence_by_build(home: Path, builds: Sequence[str], first: str) -> Iterator
     """
     traces, feedback = trace_store(home), feedback_store(home)
     candidates, usage = log.read(home, "candidates", builds), log.read(home, "usage", builds)
-    reviews = log.read(home, "reviews", builds)
+    reviews, imports = log.read(home, "reviews", builds), log.read(home, "imports", builds)
     frames = {name: from_rows(name, []) for name in ("episodes", "attempts", "events", "feedback")}
     for build in builds:
         for name, so_far in frames.items():
@@ -60,6 +70,7 @@ def evidence_by_build(home: Path, builds: Sequence[str], first: str) -> Iterator
             tuple(log.reviews_of(reviews.filter(pl.col("build") == build))),
             tuple(log.usage_of(held(usage.filter(pl.col("build") <= build), frames["episodes"]))),
             **frames,
+            imported=facts_imported(imports.filter(pl.col("build") <= build)),
         )
         _refuse_stale(evidence)
         yield evidence

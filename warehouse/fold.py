@@ -7,7 +7,7 @@ snapshot ids. Builds are folded in the sorted order of their names (so number th
 warehouse is at any time what `rebuild` would make of the builds that it holds.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
@@ -42,6 +42,7 @@ from warehouse.rollback import (
     with_withdrawn,
     withdrawals,
 )
+from warehouse.shard_list import SHARD_COLUMNS, listed, log_listed
 from warehouse.shards import replacing
 from warehouse.snapshots import (
     Snapshot,
@@ -74,6 +75,7 @@ _LOG_TABLES: Final = {
     "reviews": "reviews",
     "tryouts": "tryouts",
     "rollbacks": "rollbacks",
+    "imports": "imports",
     "evaluations": "evaluations",
 }
 _DECISION_COLUMNS: Final = pl.Schema(
@@ -125,7 +127,8 @@ def curator(domain: Domain, settings: CuratorSettings) -> CurateBuild:
     """`warehouse.curator.curate` for this domain and these settings, as `fold_build` takes it."""
 
     def curate_build(evidence: Evidence, store: Mapping[str, Entry]) -> Curation:
-        facts = facts_from(evidence.feedback, evidence.attempts, evidence.events, evidence.episodes)
+        own = facts_from(evidence.feedback, evidence.attempts, evidence.events, evidence.episodes)
+        facts = {**evidence.imported, **own}
         ours = replace(settings, build=evidence.build)
         return curate(evidence.candidates, facts, store, evidence.usage, domain, ours, evidence.reviews)
 
@@ -170,8 +173,8 @@ def load_evaluations(home: Path, build: str, wait_s: float = LOCK_WAIT_S) -> int
     with writer(home, wait_s) as con, transaction(con):
         _run(con, "fold/clear_evaluations", build)
         rows = insert(con, "evaluations", log.read(home, "evaluations", [build]))
-        listed = _log_listed(home, build, ["evaluations"])
-        insert(con, "shards", pl.DataFrame(listed, schema=_SHARD_COLUMNS, orient="row"))
+        files = log_listed(home, build, ["evaluations"])
+        insert(con, "shards", pl.DataFrame(files, schema=SHARD_COLUMNS, orient="row"))
     return rows
 
 
@@ -241,8 +244,7 @@ def _curate(
             whole, after = after, set_back(after, snapshot)
             decisions += withdrawals(build, whole, after, snapshot)
         decided = tuple(sorted(decisions, key=lambda decision: decision.decision_id))
-        episode_of = dict(evidence.feedback.select("feedback_id", "episode_id").iter_rows())
-        uncurated = as_entries(evidence.proposed, episode_of, evidence.usage)
+        uncurated = as_entries(evidence.proposed, evidence.episode_of, evidence.usage)
         instead_of = None if snapshot_id == own else own
         yield _CuratedBuild(build, store, after, decided, snapshot_id, instead_of, uncurated)
         store = after
@@ -250,10 +252,10 @@ def _curate(
 
 def _load(con: duckdb.DuckDBPyConnection, home: Path, build: str) -> None:
     """A build's rows of the trace contract and of the log, and the list of the shards that they come from."""
-    listed: list[dict[str, Any]] = []
+    files: list[dict[str, Any]] = []
     for store in (trace_store(home), feedback_store(home)):
         for part in store.parts(builds=[build]):
-            listed += _listed(home, store.root.name, part)
+            files += listed(home, store.root.name, part)
             if part.table in LOADED and part.shards:
                 insert(con, part.table, _with_origin(part))
     for kind, table in _LOG_TABLES.items():
@@ -261,48 +263,8 @@ def _load(con: duckdb.DuckDBPyConnection, home: Path, build: str) -> None:
         if kind == "usage":
             rows = held(rows, trace_store(home).scan("episodes", [build]).select("episode_id").collect())
         insert(con, table, rows)
-    listed += _log_listed(home, build, log.KINDS)
-    insert(con, "shards", pl.DataFrame(listed, schema=_SHARD_COLUMNS, orient="row"))
-
-
-_SHARD_COLUMNS: Final = pl.Schema(
-    {
-        **dict.fromkeys(
-            ("store", "build", "task_group", "source_name", "table_name", "file", "sha256"), pl.String()
-        ),
-        "rows": pl.Int64(),
-    }
-)
-
-
-def _listed(home: Path, store: str, part: Part) -> list[dict[str, Any]]:
-    return [
-        {
-            "store": store,
-            "build": part.build,
-            "task_group": part.group,
-            "source_name": part.source,
-            "table_name": part.table,
-            "file": str(shard.path.relative_to(home)),
-            "sha256": shard.sha256,
-            "rows": shard.rows,
-        }
-        for shard in part.shards
-    ]
-
-
-def _log_listed(home: Path, build: str, kinds: Collection[str]) -> list[dict[str, Any]]:
-    return [
-        {
-            "store": "log",
-            "build": build,
-            "table_name": shard.kind,
-            "file": str(shard.path.relative_to(home)),
-            "rows": pl.scan_parquet(shard.path, glob=False).select(pl.len()).collect().item(),
-        }
-        for shard in log.shards(home, [build])
-        if shard.kind in kinds
-    ]
+    files += log_listed(home, build, log.KINDS)
+    insert(con, "shards", pl.DataFrame(files, schema=SHARD_COLUMNS, orient="row"))
 
 
 def _with_origin(part: Part) -> pl.DataFrame:
@@ -326,11 +288,13 @@ def _insert_curation(con: duckdb.DuckDBPyConnection, one: _CuratedBuild) -> None
         "entry_id", "version", "status", "confidence", "support", "support_episodes", "uses", "wins", "record"
     )
     insert(con, "knowledge_versions", versions.with_columns(build=pl.lit(one.build)))
-    named = [one.build, one.snapshot_id, one.uncurated_id, one.instead_of]
-    con.execute(
-        "INSERT INTO builds (build, snapshot_id, uncurated_snapshot_id, instead_of) VALUES (?, ?, ?, ?)",
-        named,
-    )
+    named = {
+        "build": one.build,
+        "snapshot_id": one.snapshot_id,
+        "uncurated_snapshot_id": one.uncurated_id,
+        "instead_of": one.instead_of,
+    }
+    insert(con, "builds", pl.DataFrame([named], schema=dict.fromkeys(named, pl.String)))
 
 
 def _insert_snapshots(

@@ -104,7 +104,13 @@ KINDS: Final[dict[str, LogKind]] = {
         ),
         ("entry_id", "situation", "world_seed", "arm"),
     ),
-    # A build was set back from what its knowledge froze to, `instead_of`, to a snapshot; the highest number counts.
+    # Evidence that came with knowledge from another data home; `record` is a fact (warehouse/exchange.py).
+    "imports": LogKind(
+        pl.Schema(_strings("build", "file_id", "snapshot_id", "feedback_id", "episode_id", "record")),
+        ("feedback_id",),
+    ),
+    # A build was set back from what its knowledge froze to, `instead_of`, to a snapshot; the highest number
+    # counts.
     "rollbacks": LogKind(
         pl.Schema({"build": pl.String(), "number": pl.Int32(), **_strings("instead_of", "snapshot_id")}),
         ("build", "number"),

@@ -6,8 +6,8 @@ neither the next rollouts nor the next curation know what was taken back. A new 
 freezes to another id, is other knowledge, and is not touched by it. The row of the highest number counts, so
 that a rollback is taken back by another one.
 
-What a store held and the snapshot does not is *withdrawn*: it stays in the warehouse with its history, Curator
-is not shown it, and it comes back only when it is proposed anew and accepted.
+What a store held and the snapshot does not is *withdrawn*: it stays in the warehouse with its history,
+Curator is not shown it, and it comes back only when it is proposed anew and accepted.
 """
 
 from collections.abc import Iterable, Mapping
@@ -56,7 +56,7 @@ class Outdated(NamedTuple):
 
 
 def rollbacks(home: Path, builds: Iterable[str] | None = None) -> dict[tuple[str, str], str]:
-    """(build, the snapshot that it froze to) -> the snapshot that it was set back to; the last word of each."""
+    """(build, the snapshot that it froze to) -> the one that it was set back to; the last word of each."""
     rows = log.read(home, "rollbacks", None if builds is None else set(builds)).sort("build", "number")
     return {(build, instead): to for build, _, instead, to in rows.select(_COLUMNS).iter_rows()}
 
@@ -92,7 +92,7 @@ def note_rollback(home: Path, build: str, snapshot: Snapshot, wait_s: float = LO
 
 
 def standing(home: Path, wait_s: float = LOCK_WAIT_S) -> list[Standing]:
-    """What each folded build hands on, in the order of the builds; nothing where there is no warehouse yet."""
+    """What each folded build hands on, in the order of the builds."""
     with writer(home, wait_s) as con:
         rows = fetch(con, "SELECT build, snapshot_id, instead_of FROM builds ORDER BY build")
     return [Standing(*row) for row in rows.iter_rows()]

@@ -11,6 +11,7 @@ from pathlib import Path
 from warehouse import log
 from warehouse.confidence import Outcomes, confidence, outcomes_by_entry
 from warehouse.entries import Entry, Support, Usage
+from warehouse.exchange import episodes_of_imports
 from warehouse.knowledge import Candidate
 from warehouse.trace_store import feedback_store, trace_store
 
@@ -41,7 +42,7 @@ def uncurated_store(home: Path, build: str) -> tuple[Entry, ...]:
     episodes = trace_store(home).scan("episodes", builds).select("episode_id").collect()
     return as_entries(
         log.candidates_of(log.read(home, "candidates", builds)),
-        dict(rows.iter_rows()),
+        {**episodes_of_imports(log.read(home, "imports", builds)), **dict(rows.iter_rows())},
         log.usage_of(log.read(home, "usage", builds).join(episodes, on="episode_id", how="semi")),
     )
 

@@ -11,9 +11,9 @@ from rich.markup import escape
 
 from pipeline.command.console import brief, fail, out
 from pipeline.command.models import examine_model
+from pipeline.command.rollback import stale_words
 from pipeline.command.snapshots import SNAPSHOT_ADVICE
 from pipeline.settings import Settings
-from rollouts.lineage import stale_builds
 from warehouse.analysis import ANALYSIS, publish, ticks_view_is_stale
 from warehouse.database import CONFIG, WAREHOUSE, DamagedDatabaseError, fetch, writer
 from warehouse.shards import DamagedShardError
@@ -73,10 +73,9 @@ def collect_garbage(*, dry_run: bool) -> None:
 
 def _tell_stale(home: Path) -> None:
     """Says which builds follow from knowledge that is no longer what is published; nothing is broken then."""
-    with suppress(DamagedShardError):  # told above
-        for stale in stale_builds(home):
-            again = f"`mineevolve train --build {stale.build}` plays it again with that"
-            out.print(f"[yellow]stale[/]  {escape(str(stale))}: {again}", soft_wrap=True)
+    with suppress(DamagedShardError, DamagedDatabaseError):  # told above
+        for said in stale_words(home):
+            out.print(f"[yellow]stale[/]  {escape(said)}", soft_wrap=True)
 
 
 def _space(home: Path) -> str:

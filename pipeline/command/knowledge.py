@@ -1,8 +1,11 @@
 """`mineevolve knowledge`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from pipeline.command.options import Build
 
 app = typer.Typer(help="Knowledge entries and what they rest on.", no_args_is_help=True)
 EntryId = Annotated[str, typer.Argument(help="an entry's id, or its first digits")]
@@ -48,3 +51,45 @@ def explain(entry: EntryId) -> None:
     from pipeline.command.entries import explained_entry
 
     explained_entry(entry)
+
+
+@app.command("export")
+def export_entries(
+    target: Annotated[
+        Path, typer.Argument(help="a file that ends in .jsonl, or a new folder for SKILL.md files")
+    ],
+    snapshot: Annotated[
+        str | None,
+        typer.Option(help="a snapshot's id, or the build that publishes it (default: the last build's)"),
+    ] = None,
+) -> None:
+    """Write a snapshot's entries for elsewhere: as JSONL with their evidence, or as SKILL.md files.
+
+    The same snapshot gives the same bytes. JSONL is what `mineevolve knowledge import` reads; a folder gets
+    one SKILL.md per entry, the layout that coding agents read.
+
+    Examples:
+
+    * `mineevolve knowledge export knowledge.jsonl`
+    * `mineevolve knowledge export skills --snapshot 0003`
+    """
+    from pipeline.command.exchange import export
+
+    export(target, snapshot)
+
+
+@app.command("import")
+def import_entries(
+    file: Annotated[Path, typer.Argument(help="a JSONL file that `mineevolve knowledge export` wrote")],
+    build: Build = None,
+) -> None:
+    """Propose entries from another data home; Curator decides by the evidence that came with them.
+
+    They are candidates of the build like any other: what its evidence does not bear out is rejected with its
+    reasons. Outcomes of use do not travel. The same file again changes nothing.
+
+    Example: `mineevolve knowledge import knowledge.jsonl --build 0000`
+    """
+    from pipeline.command.exchange import take_in
+
+    take_in(file, build)

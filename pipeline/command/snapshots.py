@@ -11,7 +11,7 @@ from pipeline.command.console import MISUSED, explained, fail, out, show
 from pipeline.settings import Settings
 from warehouse.fold import all_builds
 from warehouse.shards import DamagedShardError
-from warehouse.snapshots import diff, list_snapshots, load_snapshot, published_snapshot
+from warehouse.snapshots import list_snapshots, load_snapshot, published_snapshot
 
 # A folder that is there is never written over, not even by a rebuild.
 SNAPSHOT_ADVICE: Final = (
@@ -60,14 +60,6 @@ def verified(prefix: str | None) -> None:
             out.print(f"[green]whole[/]   {folder.name}")
     if damaged:
         raise fail(f"{damaged} of {len(folders)} snapshots are damaged: {SNAPSHOT_ADVICE}")
-
-
-def compared(old: str, new: str) -> None:
-    """Prints what differs between two snapshots."""
-    home = Settings().home
-    with explained(DamagedShardError):
-        rows = diff(load_snapshot(_folder(home, old)), load_snapshot(_folder(home, new)))
-    show(rows, f"{rows.height} entries differ")
 
 
 def _publishers(home: Path) -> dict[str, list[str]]:

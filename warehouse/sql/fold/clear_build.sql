@@ -10,6 +10,7 @@ DELETE FROM quarantine WHERE build = getvariable('build');
 DELETE FROM candidates WHERE build = getvariable('build');
 DELETE FROM knowledge_usage WHERE build = getvariable('build');
 DELETE FROM reviews WHERE build = getvariable('build');
+DELETE FROM imports WHERE build = getvariable('build');
 DELETE FROM rollbacks WHERE build = getvariable('build');
 DELETE FROM tryouts WHERE build = getvariable('build');
 DELETE FROM model_calls WHERE build = getvariable('build');

@@ -1,0 +1,225 @@
+"""Knowledge that travels between data homes: a JSONL file, one entry a line, with its evidence.
+
+    export    snapshot + the facts behind its entries (warehouse/facts.py)  ->  file
+    import    file  ->  log: `imports` (the facts) and `candidates` (the entries as proposals)  ->  Curator
+
+An entry is believed nowhere because a file says so. What is imported is proposed, and Curator holds it
+against the facts that came with it, by the same rules as any other candidate; where this home has the same
+feedback itself, its own word counts. Outcomes of use do not travel: confidence starts from the support alone.
+
+The same snapshot gives the same bytes: entries by id, keys sorted, nothing of when or where.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple
+
+import orjson
+import polars as pl
+from pydantic import TypeAdapter, ValidationError
+
+from warehouse import log
+from warehouse.entries import Entry
+from warehouse.facts import FeedbackFact, facts_from
+from warehouse.ids import ID_LENGTH, file_digest
+from warehouse.knowledge import (
+    Candidate,
+    Check,
+    KnowledgeType,
+    Name,
+    Predicate,
+    Record,
+    RemedyContent,
+    SkillContent,
+    entry_id,
+)
+from warehouse.snapshots import Snapshot
+from warehouse.trace_store import feedback_store, trace_store
+
+FORMAT: Final = "mineevolve-knowledge-1"
+UNKNOWN_MODEL: Final = "unknown"
+_FACTS: Final = TypeAdapter(FeedbackFact)
+
+
+class ExchangeError(ValueError):
+    """A file of knowledge cannot be taken in; the text says which line, and why."""
+
+
+class Carried(Record):
+    """One line of the file. Below `evidence` stands what was known of the entry where it came from; nothing
+    of that is taken over."""
+
+    format: Literal["mineevolve-knowledge-1"] = FORMAT
+    entry_id: Name
+    domain: Name
+    type: KnowledgeType
+    trigger: tuple[Predicate, ...]
+    content: SkillContent | RemedyContent
+    verification: tuple[Check, ...] = ()
+    learnt_with: tuple[str, ...] = ()
+    """the models that proposed it"""
+    evidence: tuple[dict[str, Any], ...] = ()
+    """facts, by feedback id"""
+    snapshot_id: Name
+    confidence: float
+    support_episodes: int
+    uses: int
+    wins: int
+    version: int
+    first_build: str
+    last_build: str
+    merged_from: tuple[str, ...] = ()
+
+
+class Import(NamedTuple):
+    """What was taken from a file into a build; nothing of it is knowledge before Curator has seen it."""
+
+    build: str
+    file_id: str
+    candidates: tuple[Candidate, ...]
+    feedback: int
+    """facts that came along"""
+
+
+def exported(home: Path, snapshot: Snapshot) -> bytes:
+    """The file of a snapshot's entries."""
+    facts = _facts_of(home, {one.feedback_id for entry in snapshot.entries for one in entry.support})
+    models = _models_of(home)
+    lines = [_carried(entry, snapshot.snapshot_id, facts, models) for entry in snapshot.entries]
+    return b"".join(orjson.dumps(line, option=orjson.OPT_SORT_KEYS) + b"\n" for line in lines)
+
+
+def note_import(home: Path, build: str, path: Path, domain: str) -> Import:
+    """Logs what a file holds, for `build`. The fold does the rest.
+
+    All of the file or nothing: `ExchangeError` names the line that is broken, of another domain, or not what
+    its id says. The same file again changes nothing.
+    """
+    file_id = file_digest(path)[:ID_LENGTH]
+    lines = _read(path, domain)
+    evidence = {
+        fact.feedback_id: (carried.snapshot_id, fact)
+        for carried in reversed(lines)
+        for fact in _facts_in(carried)
+    }
+    rows = [
+        (build, file_id, origin, feedback_id, fact.episode_id, _as_json(fact).decode())
+        for feedback_id, (origin, fact) in sorted(evidence.items())
+    ]
+    candidates = tuple(_candidate(carried, build, file_id) for carried in lines)
+    log.append(home, "imports", build, pl.DataFrame(rows, schema=log.KINDS["imports"].schema, orient="row"))
+    log.append(home, "candidates", build, log.candidate_rows(candidates))
+    return Import(build, file_id, candidates, len(rows))
+
+
+def facts_imported(rows: pl.DataFrame) -> dict[str, FeedbackFact]:
+    """Feedback id -> fact, of rows of the `imports` log."""
+    return {
+        feedback_id: _FACTS.validate_json(record)
+        for feedback_id, record in rows.sort("feedback_id").select("feedback_id", "record").iter_rows()
+    }
+
+
+def _carried(
+    entry: Entry, snapshot_id: str, facts: Mapping[str, FeedbackFact], models: Mapping[str, set[str]]
+) -> dict[str, Any]:
+    known = entry.model_dump(
+        mode="json",
+        include={
+            *("entry_id", "domain", "type", "trigger", "content", "verification", "confidence"),
+            *("uses", "wins", "version", "first_build", "last_build", "merged_from"),
+        },
+    )
+    cited = sorted({one.feedback_id for one in entry.support} & facts.keys())
+    names = {name for one in (entry.entry_id, *entry.merged_from) for name in models.get(one, ())}
+    return {
+        "format": FORMAT,
+        **known,
+        "support_episodes": entry.support_episodes,
+        "snapshot_id": snapshot_id,
+        "learnt_with": sorted(names),
+        "evidence": [orjson.loads(_as_json(facts[one])) for one in cited],
+    }
+
+
+def _facts_of(home: Path, wanted: set[str]) -> dict[str, FeedbackFact]:
+    """The facts of that feedback that this home has, or once imported."""
+    imports = log.read(home, "imports").filter(pl.col("feedback_id").is_in(sorted(wanted)))
+    feedback = feedback_store(home).scan("feedback").filter(pl.col("feedback_id").is_in(sorted(wanted)))
+    rows = feedback.collect()
+    episodes = rows.select(pl.col("episode_id").unique()).lazy()
+    traces = trace_store(home)
+    own = facts_from(
+        rows,
+        *(
+            traces.scan(table).join(episodes, on="episode_id", how="semi").collect()
+            for table in ("attempts", "events", "episodes")
+        ),
+    )
+    return {**facts_imported(imports), **own}
+
+
+def _models_of(home: Path) -> dict[str, set[str]]:
+    """Entry -> the models that proposed it."""
+    models: dict[str, set[str]] = {}
+    rows = log.read(home, "candidates").select("entry_id", "engine")
+    for one, engine in rows.iter_rows():
+        models.setdefault(one, set()).update(name for name in engine.split(", ") if name)
+    return models
+
+
+def _read(path: Path, domain: str) -> list[Carried]:
+    lines = []
+    for number, line in enumerate(path.read_bytes().splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            carried = Carried.model_validate_json(line)
+            _facts_in(carried)
+        except ValidationError as error:
+            raise ExchangeError(f"{path}, line {number}: {_fault(error)}") from error
+        found = entry_id(carried.domain, carried.type, carried.trigger, carried.content)
+        if carried.domain != domain:
+            raise ExchangeError(f"{path}, line {number}: is of the domain {carried.domain}, not {domain}")
+        if found != carried.entry_id:
+            raise ExchangeError(
+                f"{path}, line {number}: says that it is entry {carried.entry_id}, and its content makes "
+                f"{found}"
+            )
+        lines.append(carried)
+    if not lines:
+        raise ExchangeError(f"{path} holds no entry")
+    return lines
+
+
+def _facts_in(carried: Carried) -> list[FeedbackFact]:
+    return [_FACTS.validate_python(fact) for fact in carried.evidence]
+
+
+def _candidate(carried: Carried, build: str, file_id: str) -> Candidate:
+    return Candidate(
+        domain=carried.domain,
+        type=carried.type,
+        trigger=carried.trigger,
+        content=carried.content,
+        verification=carried.verification,
+        support=tuple(sorted({fact.feedback_id for fact in _facts_in(carried)})),
+        build=build,
+        request_id=f"import/{file_id}",
+        engine=", ".join(carried.learnt_with) or UNKNOWN_MODEL,
+    )
+
+
+def _as_json(fact: FeedbackFact) -> bytes:
+    return orjson.dumps(_FACTS.dump_python(fact, mode="json"), option=orjson.OPT_SORT_KEYS)
+
+
+def _fault(error: ValidationError) -> str:
+    fault = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in fault["loc"])
+    return f"{where}: {fault['msg']}" if where else fault["msg"]
+
+
+def episodes_of_imports(rows: pl.DataFrame) -> dict[str, str]:
+    """Feedback id -> its episode, of rows of the `imports` log."""
+    return dict(rows.select("feedback_id", "episode_id").iter_rows())
