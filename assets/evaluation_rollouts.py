@@ -19,6 +19,7 @@ from assets.resources import DataHome
 from rollouts.agent import agent_row
 from rollouts.evaluation import Evaluated, Frozen, evaluate, shared_worlds
 from rollouts.exercise import caveat, hands
+from rollouts.isolation import refuse_other_models
 from rollouts.lineage import published
 from rollouts.rates import paired
 
@@ -42,6 +43,8 @@ def evaluation_rollouts(
     row = agent_row(config.agent)
     # The answers of a real model are counted with the last of the builds that are evaluated together.
     with model.mind(home, max(wanted)) as mind:
+        for build in () if config.any_model else wanted:
+            refuse_other_models(home.root, build, mind and mind.name)
         asked = [
             Frozen(
                 build,

@@ -59,6 +59,9 @@ class ExerciseConfig(dg.Config):
     horizon_cap: int | None = Field(
         default=None, gt=0, description="ticks after which every episode ends, for small runs"
     )
+    any_model: bool = Field(
+        default=False, description="play with knowledge that another model learnt (docs/knowledge.md)"
+    )
     seed: int = Field(default=0, description="the seed that world seeds are derived from")
     misconceptions: float | None = Field(
         default=None,

@@ -9,7 +9,8 @@ from assets.exercise_config import ExerciseConfig, LearningModel
 from assets.partitions import builds_and_groups, groups_by_build, in_one_run, key_of
 from assets.resources import DataHome
 from rollouts.exercise import caveat, hands
-from rollouts.lineage import TRAINING, episodes_of, previous_snapshot, usage_of
+from rollouts.isolation import refuse_other_models
+from rollouts.lineage import TRAINING, build_before, episodes_of, previous_snapshot, usage_of
 from rollouts.rates import INFRASTRUCTURE_END, end_reasons, success_rate
 from rollouts.recorder import Batch
 from rollouts.rounds import roll_out
@@ -36,6 +37,9 @@ def training_rollouts(
         with model.mind(home, build) as mind:
             exercises = config.exercises(home.domain, groups, mind)
             any_of_them = next(iter(exercises.values()))
+            before = build_before(home.root, build)
+            if before is not None and not config.any_model:
+                refuse_other_models(home.root, before, mind and mind.name)
             snapshot = previous_snapshot(home.root, build, any_of_them.row.curation)
             if snapshot is None:
                 context.log.info(f"build {build} is the first: it starts without any knowledge")

@@ -69,7 +69,8 @@ def skill_file(entry: Entry, snapshot_id: str) -> str:
         entry=entry,
         content=entry.content,
     )
-    return f"{text}\n"
+    # What an entry does not have leaves its blank lines behind; recorded text has none of its own.
+    return re.sub(r"\n{3,}", "\n\n", text) + "\n"
 
 
 def _action(kind: str, target: str | None) -> str:

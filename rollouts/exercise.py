@@ -54,6 +54,11 @@ class Mind:
     by_seed: Callable[[int], LanguageModel]
     counter: TokenCounter
 
+    @property
+    def name(self) -> str:
+        """What the model is called where its answers are kept, whatever seed it draws by."""
+        return self.by_seed(0).name
+
 
 class ExerciseError(ValueError):
     """What was asked for cannot be played; the text says what can."""
@@ -157,7 +162,7 @@ class Exercise:
             WORLD,
             {},
             domain=self.domain.name,
-            planner=self.mind.by_seed(0).name if self.mind else self.standin.model_dump(mode="json"),
+            planner=self.mind.name if self.mind else self.standin.model_dump(mode="json"),
             monitor=asdict(DEFAULTS),
             horizon_cap=self.horizon_cap,
         )

@@ -30,8 +30,14 @@ def previous_snapshot(home: Path, build: str, curated: bool = True) -> Snapshot 
     `NoSnapshotError` where there is a build before it that has published nothing: skipping it would hide that
     its knowledge is missing.
     """
+    earlier = build_before(home, build)
+    return published(home, earlier, f"before build {build} can begin", curated) if earlier else None
+
+
+def build_before(home: Path, build: str) -> str | None:
+    """The build that this one begins with the knowledge of; None where it is the first."""
     earlier = _builds_before(home, build)
-    return published(home, earlier[-1], f"before build {build} can begin", curated) if earlier else None
+    return earlier[-1] if earlier else None
 
 
 class Stale(NamedTuple):

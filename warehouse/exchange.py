@@ -211,7 +211,16 @@ def _candidate(carried: Carried, build: str, file_id: str) -> Candidate:
 
 
 def _as_json(fact: FeedbackFact) -> bytes:
-    return orjson.dumps(_FACTS.dump_python(fact, mode="json"), option=orjson.OPT_SORT_KEYS)
+    return orjson.dumps(fact, default=_plain, option=orjson.OPT_SORT_KEYS)
+
+
+def _plain(value: Any) -> Any:
+    """What orjson does not know of itself: named tuples, and mappings that are no dict."""
+    if isinstance(value, tuple):
+        return list(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"a {type(value).__name__} in a fact")
 
 
 def _fault(error: ValidationError) -> str:

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 from pipeline.command import curriculum, knowledge, model, monitor, snapshot, study, tasks, warehouse
 from pipeline.command.options import (
     Agent,
+    AnyModel,
     Build,
     Cap,
     Episodes,
@@ -125,6 +126,7 @@ def loop(
     workers: Workers = 2,
     horizon_cap: Cap = None,
     seed: WorldSeed = 0,
+    any_model: AnyModel = False,
 ) -> None:
     """The closed loop: play, learn, play with what was learned, and show what the knowledge is worth.
 
@@ -142,6 +144,7 @@ def loop(
 
     options = {"suite": suite, "tasks": task or [], "episodes": episodes, "planners": planners}
     options |= {"agent": agent, "workers": workers, "horizon_cap": horizon_cap, "seed": seed}
+    options |= {"any_model": any_model}
     closed_loop(builds, group or [], worlds, options)
 
 
@@ -157,6 +160,7 @@ def train(
     workers: Workers = 2,
     horizon_cap: Cap = None,
     seed: WorldSeed = 0,
+    any_model: AnyModel = False,
 ) -> None:
     """Play task groups in the built-in world, judge what happened, and learn from the build.
 
@@ -173,6 +177,7 @@ def train(
 
     options = {"suite": suite, "tasks": task or [], "episodes": episodes, "planners": planners}
     options |= {"agent": agent, "workers": workers, "horizon_cap": horizon_cap, "seed": seed}
+    options |= {"any_model": any_model}
     rollouts.train(build, group or [], options)
 
 
@@ -188,6 +193,7 @@ def evaluate(
     workers: Workers = 2,
     horizon_cap: Cap = None,
     seed: WorldSeed = 0,
+    any_model: AnyModel = False,
 ) -> None:
     """Compare a build's frozen snapshot with an empty store, in worlds that nothing was learnt in.
 
@@ -203,6 +209,7 @@ def evaluate(
 
     options = {"suite": suite, "tasks": task or [], "episodes": episodes, "planners": planners}
     options |= {"agent": agent, "workers": workers, "horizon_cap": horizon_cap, "seed": seed}
+    options |= {"any_model": any_model}
     rollouts.evaluate(build, group or [], options)
 
 
@@ -256,19 +263,47 @@ def sql(
     output: Annotated[
         Path | None, typer.Option(help="write the result here: .csv, .parquet or .json by its ending")
     ] = None,
-    limit: Annotated[int, typer.Option(min=0, help="rows to print; all of them go to --output")] = 100,
+    limit: Annotated[int, typer.Option(min=0, help="rows of the table; all of them go elsewhere")] = 100,
+    as_: Annotated[
+        str, typer.Option("--format", help="what is printed: table, or csv, json, parquet for a pipe")
+    ] = "table",
 ) -> None:
-    """Ask analysis.duckdb, read-only. Its views are described in docs/sql.md.
+    """Ask analysis.duckdb, read-only. Its views are described in docs/sql.md, with the questions they answer.
 
     Examples:
 
     * `mineevolve sql "FROM failure_mix"`
     * `mineevolve sql "FROM claims_vs_evidence" --output claims.csv`
+    * `mineevolve sql "FROM knowledge_growth" --format json | jq .`
     * `mineevolve sql`
     """
     from pipeline.command.ask import ask
 
-    ask(query, output, limit)
+    ask(query, output, limit, as_)
+
+
+@app.command()
+def notebook(
+    export: Annotated[Path | None, typer.Option(help="write the plots as an HTML page and end")] = None,
+    edit: Annotated[
+        Path | None, typer.Option(help="open a copy of the notebook to change; made where there is none")
+    ] = None,
+    port: Annotated[int, typer.Option(help="port on this machine")] = 2718,
+) -> None:
+    """Open the standard plots of analysis.duckdb as a marimo notebook, in the browser.
+
+    Each plot stands with its question and its query. The notebook itself stays as it is; `--edit` opens a
+    copy of your own. The written page loads marimo's viewer from the network when it is opened.
+
+    Examples:
+
+    * `mineevolve notebook`
+    * `mineevolve notebook --edit my_analysis.py`
+    * `mineevolve notebook --export plots.html`
+    """
+    from pipeline.command.notebook import notebook as opened
+
+    opened(export, edit, port)
 
 
 @app.command()

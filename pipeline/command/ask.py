@@ -1,13 +1,15 @@
 """`mineevolve sql`, and how the other commands ask analysis.duckdb."""
 
+import io
 import json
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import duckdb
 import polars as pl
@@ -21,39 +23,50 @@ from warehouse.database import CONFIG
 # What Polars cannot hold; `TIMESTAMP WITH TIME ZONE` is none of it.
 _AS_TEXT: Final = re.compile(r"INTERVAL|UNION|VARIANT|\bBIT\b|\bBIGNUM\b|\bTIME WITH TIME ZONE")
 _ENDINGS: Final = (".csv", ".parquet", ".json")
+TABLE: Final = "table"
+FORMATS: Final = (TABLE, "csv", "json", "parquet")
 
 
-def ask(text: str | None, output: Path | None, limit: int) -> None:
-    """Answers a query with a table or a file; without a query, opens harlequin."""
+def ask(text: str | None, output: Path | None, limit: int, as_: str = TABLE) -> None:
+    """Answers a query with a table, a file, or what goes into a pipe; without a query, opens harlequin."""
     home = Settings().home
     path = home / ANALYSIS
     if text is None:
-        _refuse_unpublished(path)
-        raise SystemExit(subprocess.call([sys.executable, "-m", "harlequin", "--read-only", str(path)]))
+        refuse_unpublished(home)
+        raise SystemExit(_browse(path))
+    if as_ not in FORMATS:
+        raise fail(f"there is no format {as_!r}: use {', '.join(FORMATS[:-1])} or {FORMATS[-1]}", MISUSED)
+    if as_ == "parquet" and output is None and sys.stdout.isatty():
+        raise fail("Parquet on a terminal is no use: send it into a file or a pipe, or use --output", MISUSED)
     if output is not None:
         _refuse_unwritable(output)
-    _refuse_unpublished(path)
+    refuse_unpublished(home)
     # A date that Python has no object for makes Polars panic, which is no Exception.
     unreadable = (duckdb.Error, pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError)
     with explained(*unreadable), _reading(home):
         frame = _answer(path, text)
-        if output is None:
+        if output is None and as_ == TABLE:
             show(frame, limit=limit)
             return
+    if output is None:
+        _print(frame, as_)
+        return
     with explained(OSError, pl.exceptions.PolarsError):
-        _write(frame, output)
+        _write(frame, output, output.suffix)
     out.print(f"{frame.height} rows written to {output}", markup=False, soft_wrap=True)
 
 
 def query(home: Path, sql: str, params: list[Any] | None = None) -> pl.DataFrame:
     """`warehouse.analysis.query` for a command: ends it with advice when nothing is published or the file is
     damaged."""
-    _refuse_unpublished(home / ANALYSIS)
+    refuse_unpublished(home)
     with _reading(home):
         return analysis.query(home, sql, params)
 
 
-def _refuse_unpublished(path: Path) -> None:
+def refuse_unpublished(home: Path) -> None:
+    """Ends the command where there is no analysis.duckdb yet."""
+    path = home / ANALYSIS
     if not path.exists():
         raise fail(f"{path} does not exist yet: run `mineevolve run` first", MISUSED)
 
@@ -117,14 +130,32 @@ def _identifier(name: str) -> str:
     return f'"{escaped}"'
 
 
-def _write(frame: pl.DataFrame, output: Path) -> None:
-    if output.suffix == ".parquet":
+def _browse(path: Path) -> int:
+    """Opens the database in harlequin, in the terminal; its exit status."""
+    ask_instead = "ask with a query: `mineevolve sql 'FROM failure_mix'`"
+    if find_spec("harlequin") is None:
+        raise fail(f"harlequin is not installed (`pip install harlequin`); {ask_instead}", MISUSED)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise fail(f"harlequin needs a terminal; {ask_instead}", MISUSED)
+    return subprocess.call([sys.executable, "-m", "harlequin", "--read-only", str(path)])
+
+
+def _print(frame: pl.DataFrame, as_: str) -> None:
+    """All rows onto the output, for a pipe."""
+    written = io.BytesIO()
+    _write(frame, written, f".{as_}")
+    sys.stdout.buffer.write(written.getvalue().rstrip(b"\n") + b"\n" if as_ == "json" else written.getvalue())
+    sys.stdout.buffer.flush()
+
+
+def _write(frame: pl.DataFrame, output: Path | IO[bytes], ending: str) -> None:
+    if ending == ".parquet":
         frame.write_parquet(output)
         return
     for name, kind in frame.schema.items():
         if "Binary" in str(kind):
-            raise fail(f"{output.suffix} cannot hold the bytes in column {name!r}: use .parquet", MISUSED)
-    if output.suffix == ".json":
+            raise fail(f"{ending} cannot hold the bytes in column {name!r}: use .parquet", MISUSED)
+    if ending == ".json":
         frame.write_json(output)
         return
     nested = [name for name, kind in frame.schema.items() if kind.is_nested()]

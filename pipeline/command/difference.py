@@ -51,8 +51,8 @@ def compared(old: str, new: str, *, as_json: bool) -> None:
 
 def differences(home: Path, before: Snapshot, after: Snapshot) -> list[dict[str, Any]]:
     """A row for each entry that differs: the change, the figures of both sides, the feedback that came and
-    went, and why. The change is added, changed, merged, retired or withdrawn; removed where the warehouse does
-    not say why."""
+    went, and why. The change is added, changed, merged, retired or withdrawn; removed where the warehouse
+    does not say why."""
     was, now = ({entry.entry_id: entry for entry in side.entries} for side in (before, after))
     gone = _why_gone(home)
     rows = []

@@ -19,4 +19,5 @@ Workers = Annotated[int, typer.Option(min=0, help="processes that step worlds; 0
 Cap = Annotated[
     int | None, typer.Option("--horizon-cap", min=1, help="end every episode after so many ticks")
 ]
+AnyModel = Annotated[bool, typer.Option("--any-model", help="play with knowledge that another model learnt")]
 WorldSeed = Annotated[int, typer.Option("--seed", help="the seed that world seeds are derived from")]
