@@ -1,6 +1,8 @@
 """docs/sql.md: every query in it runs, and it describes the columns that there are.
 
-python -m tests.test_sql_docs DATA_HOME     writes the columns and the outputs of a published data home
+python -m tests.test_sql_docs DATA_HOME LOOP_HOME
+
+writes the columns and the outputs of two published data homes: one of the recordings, one of a loop.
 """
 
 import re
@@ -17,7 +19,9 @@ from warehouse.fold import rebuild
 PAGE = Path(__file__).parent.parent / "docs" / "sql.md"
 COLUMNS = re.compile(r"(<!-- columns of (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
 TABLES = re.compile(r"(<!-- tables -->\n)(.*?)(<!-- end -->)", re.DOTALL)
-EXAMPLE = re.compile(r"(```sql\n(.*?)```\n\n<!-- output -->\n)(.*?)(<!-- end -->)", re.DOTALL)
+EXAMPLE = re.compile(
+    r"(```sql\n(.*?)```\n\n<!-- output(?: of a (?P<loop>loop))? -->\n)(?P<shown>.*?)(<!-- end -->)", re.DOTALL
+)
 WIDEST = 60
 
 DESCRIBED = """
@@ -28,11 +32,15 @@ DESCRIBED = """
 """
 
 
-def written(page: str, home: Path) -> str:
-    """`page` with the columns, the tables and the outputs that the data home has now."""
+def written(page: str, home: Path, loop: Path) -> str:
+    """`page` with the columns, the tables and the outputs that the data homes have now."""
     page = COLUMNS.sub(lambda found: f"{found[1]}{described(home, found[2])}{found[4]}", page)
     page = TABLES.sub(lambda found: f"{found[1]}{listed(home)}{found[3]}", page)
-    return EXAMPLE.sub(lambda found: f"{found[1]}{markdown(query(home, found[2]))}{found[4]}", page)
+
+    def answered(found: re.Match[str]) -> str:
+        return f"{found[1]}{markdown(query(loop if found['loop'] else home, found[2]))}{found[5]}"
+
+    return EXAMPLE.sub(answered, page)
 
 
 def described(home: Path, view: str) -> str:
@@ -77,7 +85,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def examples() -> list[tuple[str, str]]:
-    return [(found[2], found[3]) for found in EXAMPLE.finditer(PAGE.read_text(encoding="utf-8"))]
+    return [(found[2], found["shown"]) for found in EXAMPLE.finditer(PAGE.read_text(encoding="utf-8"))]
 
 
 @pytest.mark.parametrize(("sql", "output"), examples())
@@ -85,6 +93,15 @@ def test_every_query_runs_and_gives_the_columns_that_are_shown(home: Path, sql: 
     shown = output.splitlines()[0]
 
     assert shown == f"| {' | '.join(query(home, sql).columns)} |"
+
+
+def test_the_page_answers_at_least_fifteen_questions() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    parts = re.split(r"^### ", page, flags=re.MULTILINE)[1:]
+
+    assert len(parts) >= 15
+    assert all(part.partition("\n")[0].endswith("?") for part in parts)
+    assert all("```sql" in part for part in parts)
 
 
 def test_every_sql_block_has_its_output() -> None:
@@ -102,4 +119,5 @@ def test_the_page_describes_the_views_as_they_are(home: Path) -> None:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), Path(sys.argv[1])), encoding="utf-8")
+    given = (Path(argument) for argument in sys.argv[1:3])
+    PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), *given), encoding="utf-8")

@@ -79,6 +79,10 @@ def _reading(home: Path) -> Iterator[None]:
         yield
     except duckdb.Error as error:
         said = brief(str(error))
+        if "Could not set lock on file" in said:
+            raise fail(
+                f"another program has {path} open to write ({said}): close it there and open it read-only"
+            ) from error
         if str(path) in said or "Corrupt database file" in said:
             raise fail(f"{path} is damaged ({said}): `mineevolve doctor` makes it anew") from error
         if isinstance(error, duckdb.IOException) and ticks_view_is_stale(home):
