@@ -28,7 +28,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def _analyst(home: Path, line: Connection, read_only: bool) -> None:
-    """Keeps one connection with a query half read, asks it again and again until told to stop; what it saw."""
+    """Keeps one connection with a query half read and asks it again and again until told to stop."""
     with closing(duckdb.connect(home / ANALYSIS, read_only=read_only)) as con:
         half_read = con.cursor().execute("SELECT tick FROM ticks")
         half_read.fetchmany(5)

@@ -38,6 +38,7 @@ def rolled_back(build: str, to: str, *, sure: bool) -> None:
         fold_build(home, build, curator(load_domain(settings.domain), CuratorSettings()))
         point_at(home, build, snapshot.snapshot_id)
         publish(home)
+        _tell_dagster(settings, build, snapshot.snapshot_id, before)
     back = f"`mineevolve snapshot rollback {build} {before}` takes it back."
     out.print(
         f"Build {build} publishes snapshot {snapshot.snapshot_id} now, with {len(snapshot.entries)} entries; "
@@ -47,6 +48,25 @@ def rolled_back(build: str, to: str, *, sure: bool) -> None:
     )
     for said in stale_words(home):
         out.print(f"[yellow]stale[/]  {escape(said)}", soft_wrap=True)
+
+
+def _tell_dagster(settings: Settings, build: str, now: str, before: str) -> None:
+    """A materialization of the snapshot, so that the UI shows what the build hands on."""
+    if not settings.dagster_home.exists():
+        return
+    import dagster as dg
+
+    from pipeline.launch import prepare
+
+    event = dg.AssetMaterialization(
+        "knowledge_snapshot",
+        partition=build,
+        description="set back by `mineevolve snapshot rollback`",
+        metadata={"snapshot": now, "set back from": before},
+        tags={"dagster/data_version": now},
+    )
+    with dg.DagsterInstance.from_config(str(prepare(settings))) as instance:
+        instance.report_runless_asset_event(event)
 
 
 def stale_words(home: Path) -> Iterator[str]:
