@@ -98,17 +98,34 @@ def test_a_rollback_sets_the_build_back_and_deletes_nothing(home: Path) -> None:
     assert query(home, "SELECT DISTINCT status FROM knowledge").rows() == [("active",)]
 
 
-def test_what_follows_from_it_is_named_there_and_by_doctor(home: Path) -> None:
-    third = [case for case in CASES if case not in FIRST]
-    file = file_of(home, "again", *third)
+def test_what_follows_from_an_older_generation_is_named_until_it_is_set_back(home: Path) -> None:
+    before = str(published_snapshot(home, "0001"))
+    file = file_of(home, "again", SECOND[0])
     assert call(home, "knowledge", "import", str(file), "--build", "0001").exit_code == 0
-    doctor = words(call(home, "doctor"))
-    assert "stale build 0002 publishes snapshot" in doctor
+    behind = str(published_snapshot(home, "0002"))
+    doctor = call(home, "doctor")
+    assert doctor.exit_code == 0, doctor.output
+    assert f"stale build 0002 publishes snapshot {behind}, and its knowledge is now" in words(doctor)
 
-    older = next(
-        folder.name for folder in list_snapshots(home) if folder.name == published_snapshot(home, "0001")
-    )
-    assert call(home, "snapshot", "rollback", "0001", older, "--yes").exit_code == 0
+    result = call(home, "snapshot", "rollback", "0001", before, "--yes")
+
+    assert result.exit_code == 0, result.output
+    assert published_snapshot(home, "0001") == before
+    assert "stale" not in result.output
+    assert "stale" not in call(home, "doctor").output
+
+
+def test_a_rollback_names_what_follows_from_what_was_taken_back(home: Path) -> None:
+    file = file_of(home, "third", CASES[0])
+    assert call(home, "knowledge", "import", str(file), "--build", "0003").exit_code == 0
+
+    result = call(home, "snapshot", "rollback", "0002", "0001", "--yes")
+
+    assert "stale build 0003 publishes snapshot" in words(result)
+    assert "stale build 0003 publishes snapshot" in words(call(home, "doctor"))
+
+
+def test_what_a_later_build_learnt_is_not_handed_to_an_earlier_one(home: Path) -> None:
     result = call(home, "snapshot", "rollback", "0001", "0002", "--yes")
 
     assert result.exit_code == 2

@@ -27,6 +27,40 @@ def test_sql_writes_files(home: Path, tmp_path: Path, ending: str, read) -> None
     assert read(path).rows() == [(1, "x")]
 
 
+def test_sql_prints_all_rows_into_a_pipe(home: Path) -> None:
+    text = "SELECT range AS number, [range] AS list FROM range(150)"
+    as_json = json.loads(call(home, "sql", text, "--format", "json").output)
+    assert as_json == [{"number": number, "list": [number]} for number in range(150)]
+    as_csv = call(home, "sql", text, "--format", "csv").output
+    assert pl.read_csv(as_csv.encode()).rows()[149] == (149, "[149]")
+    as_parquet = call(home, "sql", text, "--format", "parquet").stdout_bytes
+    assert pl.read_parquet(as_parquet)["list"].to_list()[149] == [149]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("SELECT 1", "--format", "xml"), "use table, csv, json or parquet"),
+        (("SELECT 'a'::BLOB AS data", "--format", "csv"), "bytes in column 'data'"),
+        ((), "harlequin needs a terminal; ask with a query"),
+    ],
+)
+def test_sql_says_in_one_line_what_cannot_be_printed(
+    home: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    result = call(home, "sql", *arguments)
+    assert result.exit_code == 2
+    assert said in words(result)
+
+
+def test_without_harlequin_a_query_is_what_there_is(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.command.ask.find_spec", lambda name: None)
+    result = call(home, "sql")
+    assert result.exit_code == 2
+    assert "harlequin is not installed" in words(result)
+    assert call(home, "sql", "FROM failure_mix").exit_code == 0
+
+
 def test_sql_errors_are_one_line_and_nothing_is_written(home: Path) -> None:
     result = call(home, "sql", "SELECT nonsense FROM failure_mix")
     assert result.exit_code == 1
