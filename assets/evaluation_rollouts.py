@@ -44,7 +44,7 @@ def evaluation_rollouts(
     # The answers of a real model are counted with the last of the builds that are evaluated together.
     with model.mind(home, max(wanted)) as mind:
         for build in () if config.any_model else wanted:
-            refuse_other_models(home.root, build, mind and mind.name)
+            refuse_other_models(home.root, build, mind.name if mind else None)
         asked = [
             Frozen(
                 build,

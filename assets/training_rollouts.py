@@ -39,7 +39,7 @@ def training_rollouts(
             any_of_them = next(iter(exercises.values()))
             before = build_before(home.root, build)
             if before is not None and not config.any_model:
-                refuse_other_models(home.root, before, mind and mind.name)
+                refuse_other_models(home.root, before, mind.name if mind else None)
             snapshot = previous_snapshot(home.root, build, any_of_them.row.curation)
             if snapshot is None:
                 context.log.info(f"build {build} is the first: it starts without any knowledge")

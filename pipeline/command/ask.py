@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import duckdb
 import polars as pl
@@ -152,7 +152,7 @@ def _print(frame: pl.DataFrame, as_: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def _write(frame: pl.DataFrame, output: Path | IO[bytes], ending: str) -> None:
+def _write(frame: pl.DataFrame, output: Path | io.BytesIO, ending: str) -> None:
     if ending == ".parquet":
         frame.write_parquet(output)
         return
