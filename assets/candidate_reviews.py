@@ -15,7 +15,6 @@ from prompts.language_model import answer_row
 from prompts.review import Reviewed, review
 from warehouse import log
 from warehouse.curator import CuratorSettings
-from warehouse.facts import facts_from
 from warehouse.first_pass import newcomers, undecided
 from warehouse.fold import curator
 
@@ -46,7 +45,7 @@ def candidate_reviews(
     curate = curator(home.domain, CuratorSettings())
     before = undecided(home.root, build)
     evidence = before.evidence
-    facts = facts_from(evidence.feedback, evidence.attempts, evidence.events, evidence.episodes)
+    facts = evidence.facts
     with reviewer.answering(home, build) as models:
         model = models(reviewer.seed)
         standing, counter = partial(newcomers, before, curate), counter_of(reviewer.chosen)

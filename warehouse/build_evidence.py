@@ -9,7 +9,7 @@ import polars as pl
 from warehouse import log
 from warehouse.entries import Review, Usage
 from warehouse.exchange import facts_imported
-from warehouse.facts import FeedbackFact
+from warehouse.facts import FeedbackFact, facts_from
 from warehouse.knowledge import Candidate
 from warehouse.records import from_rows
 from warehouse.trace_store import feedback_store, trace_store
@@ -35,6 +35,14 @@ class Evidence:
     events: pl.DataFrame
     feedback: pl.DataFrame
     imported: Mapping[str, FeedbackFact] = field(default_factory=dict)
+
+    @property
+    def facts(self) -> dict[str, FeedbackFact]:
+        """What each piece of feedback says, by its id; of the same feedback the home's own word counts."""
+        return {
+            **self.imported,
+            **facts_from(self.feedback, self.attempts, self.events, self.episodes),
+        }
 
     @property
     def episode_of(self) -> dict[str, str]:

@@ -33,7 +33,6 @@ from warehouse.database import (
 )
 from warehouse.domains import Domain
 from warehouse.entries import Decision, Entry
-from warehouse.facts import facts_from
 from warehouse.rollback import (
     rollbacks,
     set_back,
@@ -127,10 +126,10 @@ def curator(domain: Domain, settings: CuratorSettings) -> CurateBuild:
     """`warehouse.curator.curate` for this domain and these settings, as `fold_build` takes it."""
 
     def curate_build(evidence: Evidence, store: Mapping[str, Entry]) -> Curation:
-        own = facts_from(evidence.feedback, evidence.attempts, evidence.events, evidence.episodes)
-        facts = {**evidence.imported, **own}
         ours = replace(settings, build=evidence.build)
-        return curate(evidence.candidates, facts, store, evidence.usage, domain, ours, evidence.reviews)
+        return curate(
+            evidence.candidates, evidence.facts, store, evidence.usage, domain, ours, evidence.reviews
+        )
 
     return curate_build
 
