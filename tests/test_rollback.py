@@ -10,6 +10,7 @@ from tests.test_log import skill
 from warehouse import log
 from warehouse.database import fetch, writer
 from warehouse.entries import Entry
+from warehouse.first_pass import undecided
 from warehouse.fold import fold_build, rebuild, store_after
 from warehouse.rollback import (
     RollbackError,
@@ -173,6 +174,15 @@ def test_a_snapshot_that_is_gone_is_named(home: Path) -> None:
 
     with pytest.raises(DamagedShardError, match=old.snapshot_id):
         fold_build(home, "b2", curate)
+
+
+def test_a_review_begins_with_what_curation_begins_with(home: Path) -> None:
+    note_rollback(home, "b2", of_build(home, "b1"))
+    fold_build(home, "b2", curate)
+
+    before = undecided(home, "b3")
+
+    assert set(before.store) == {entry.entry_id for entry in of_build(home, "b1").entries}
 
 
 def _entry(name: str, **changes: object) -> Entry:
