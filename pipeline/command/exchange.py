@@ -44,8 +44,9 @@ def export(target: Path, which: str | None) -> None:
 def take_in(file: Path, build: str | None) -> None:
     """Proposes what a file holds in a build, has Curator decide, and publishes what came of it."""
     from warehouse.analysis import publish
+    from warehouse.build_evidence import StaleFeedbackError
     from warehouse.curator import CuratorSettings
-    from warehouse.fold import StaleFeedbackError, curator, fold_build, store_after
+    from warehouse.fold import curator, fold_build, store_after
     from warehouse.snapshots import publish_snapshot
     from warehouse.uncurated import uncurated_store
 

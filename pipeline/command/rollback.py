@@ -20,8 +20,9 @@ from warehouse.snapshots import point_at, published_snapshot
 def rolled_back(build: str, to: str, *, sure: bool) -> None:
     """Sets a build back to a snapshot, after asking, and names what follows from what it handed on before."""
     from warehouse.analysis import publish
+    from warehouse.build_evidence import StaleFeedbackError
     from warehouse.curator import CuratorSettings
-    from warehouse.fold import StaleFeedbackError, curator, fold_build
+    from warehouse.fold import curator, fold_build
 
     settings = Settings()
     home = settings.home
