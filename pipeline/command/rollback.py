@@ -40,10 +40,13 @@ def rolled_back(build: str, to: str, *, sure: bool) -> None:
         point_at(home, build, snapshot.snapshot_id)
         publish(home)
         _tell_dagster(settings, build, snapshot.snapshot_id, before)
-    back = f"`mineevolve snapshot rollback {build} {before}` takes it back."
+    change = "as it did before"
+    if before != snapshot.snapshot_id:
+        back = f"`mineevolve snapshot rollback {build} {before}` takes it back"
+        change = f"it was {before}. Nothing was deleted: {back}"
     out.print(
         f"Build {build} publishes snapshot {snapshot.snapshot_id} now, with {len(snapshot.entries)} entries; "
-        f"it was {before}. Nothing was deleted: {back}",
+        f"{change}.",
         markup=False,
         soft_wrap=True,
     )
