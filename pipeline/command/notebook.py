@@ -6,6 +6,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from pipeline.command.ask import refuse_unpublished
@@ -27,8 +28,11 @@ def notebook(export: Path | None, edit: Path | None, port: int) -> None:
     if export is not None:
         if not export.parent.is_dir():
             raise fail(f"cannot write {export}: there is no folder {export.parent}", MISUSED)
-        page = ["export", "html", str(STANDARD), "-o", str(export), "-f", "--no-include-code"]
-        done = subprocess.run([*marimo, *page], env=environment, capture_output=True, text=True)
+        with TemporaryDirectory() as folder:
+            # marimo keeps a memory of each run beside the notebook; it goes with this folder.
+            copy = shutil.copy(STANDARD, folder)
+            page = ["export", "html", copy, "-o", str(export.resolve()), "-f", "--no-include-code"]
+            done = subprocess.run([*marimo, *page], env=environment, capture_output=True, text=True)
         if done.returncode:
             raise fail(f"a cell of the notebook failed: {done.stderr.strip() or done.stdout.strip()}")
         out.print(f"wrote {export}", markup=False, soft_wrap=True)
