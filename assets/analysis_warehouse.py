@@ -4,7 +4,7 @@ from typing import Any
 
 import dagster as dg
 
-from assets import metadata
+from assets import columns, metadata
 from assets.knowledge_snapshot import knowledge_snapshot
 from assets.resources import DataHome
 from warehouse.analysis import publish, query
@@ -27,6 +27,7 @@ def analysis_warehouse(context: dg.AssetExecutionContext, home: DataHome) -> dg.
     return dg.MaterializeResult(
         metadata={
             "path": dg.MetadataValue.path(str(path)),
+            **columns.analysis(),
             **{view: metadata.table(frame, rows=20) for view, frame in shown.items()},
         }
     )

@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from assets import metadata
+from assets import columns, metadata
 from assets.knowledge_candidates import knowledge_candidates
 from assets.partitions import builds
 from assets.resources import DataHome, Reviewer
@@ -58,6 +58,7 @@ def candidate_reviews(
     return dg.MaterializeResult(
         metadata={
             "dagster/row_count": len(found.verdicts),
+            **columns.reviews(),
             "model": model.name,
             **metadata.counts(_counted(found)),
             "refused": metadata.table(_refused(found), rows=50),

@@ -3,8 +3,9 @@
 from typing import Any
 
 import dagster as dg
+import polars as pl
 
-from assets import metadata
+from assets import columns, metadata
 from assets.candidate_reviews import candidate_reviews
 from assets.knowledge_candidates import knowledge_candidates
 from assets.partitions import builds
@@ -35,6 +36,13 @@ def curated_knowledge(context: dg.AssetExecutionContext, home: DataHome) -> dg.M
         metadata={
             "dagster/row_count": report.rows.get("knowledge", 0),
             "decisions": metadata.table(decisions, rows=100),
+            "verdicts": metadata.bars(_verdicts(decisions), "decided", "candidates", "what Curator decided"),
             **metadata.counts(sorted(report.rows.items())),
+            **columns.knowledge(),
         }
     )
+
+
+def _verdicts(decisions: pl.DataFrame) -> pl.DataFrame:
+    what = pl.format("{} {}", pl.col("type").fill_null("entry"), "verdict")
+    return decisions.group_by(decided=what).agg(candidates=pl.len().cast(pl.Int64)).sort("decided")

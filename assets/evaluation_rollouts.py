@@ -5,7 +5,7 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from assets import metadata
+from assets import columns, metadata
 from assets.exercise_config import ExerciseConfig, LearningModel
 from assets.knowledge_snapshot import knowledge_snapshot
 from assets.partitions import (
@@ -80,6 +80,7 @@ def _shown(evaluated: Evaluated) -> dict[str, Any]:
         "only without": pairs.only_empty,
         "McNemar, exact": pairs.p,
         "pairs excluded for the infrastructure": pairs.excluded,
+        **columns.traces(),
         "by task": metadata.table(_by(evaluated, "task_id"), rows=100),
         "by planner seed": metadata.table(_by(evaluated, "planner_seed"), rows=100),
     }

@@ -7,7 +7,7 @@ import dagster as dg
 import polars as pl
 from pydantic import Field
 
-from assets import metadata
+from assets import columns, metadata
 from assets.partitions import IMPORTED, build_and_group, builds_and_groups
 from assets.resources import DataHome
 from rollouts.ingest.importing import Import, discover_all, import_source
@@ -62,7 +62,7 @@ def imported_trajectories(
             "sources": metadata.table(_summary(imports)),
             "stored": metadata.table(store.row_counts([build]), rows=100),
             "put aside": metadata.table(_put_aside(imports), rows=100),
-            "dagster/column_schema": metadata.contract_schema("attempts"),
+            **columns.traces(),
             "dagster/row_count": sum(imported.frames["attempts"].height for imported in imports),
         }
     )

@@ -6,7 +6,7 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from assets import metadata
+from assets import columns, metadata
 from assets.exercise_config import InducerConfig, LearningModel
 from assets.partitions import all_groups_of_the_build, builds
 from assets.resources import DataHome
@@ -56,6 +56,7 @@ def knowledge_candidates(
             "answers remembered": sum(answer.spent.cached for answer in induction.answers),
             "answers without a candidate": metadata.table(_unanswered(answers), rows=50) if pairs else "none",
             "candidates": metadata.table(_listed(induction.candidates), rows=50),
+            **columns.candidates(),
         }
     )
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import dagster as dg
 
-from assets import metadata
+from assets import columns, metadata
 from assets.curated_knowledge import curated_knowledge
 from assets.partitions import builds
 from assets.resources import DataHome
@@ -37,6 +37,7 @@ def knowledge_snapshot(context: dg.AssetExecutionContext, home: DataHome) -> dg.
         metadata={
             "snapshot": snapshot.snapshot_id,
             "dagster/row_count": rows.height,
+            **columns.snapshot(rows),
             "uncurated snapshot": uncurated.name,
             "uncurated entries": len(candidates),
             "entries": metadata.table(

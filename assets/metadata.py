@@ -54,6 +54,31 @@ def bars(frame: pl.DataFrame, category: str, amount: str, title: str) -> dg.Mark
         )
         .properties(width=420, height={"step": 18})
     )
+    return _picture(chart, title)
+
+
+def intervals(frame: pl.DataFrame, category: str, series: str, title: str) -> dg.MarkdownMetadataValue:
+    """Shares k / n with their intervals [low, high] by `category`, one colour per `series`, as an embedded
+    picture. Rows with n = 0 have no share and are left out."""
+    import altair as alt
+
+    shown = frame.filter(pl.col("n") > 0).select(
+        category, series, "low", "high", share=pl.col("k") / pl.col("n")
+    )
+    if shown.is_empty():
+        return dg.MetadataValue.md("nothing to plot")
+    base = alt.Chart(shown).encode(
+        y=alt.Y(f"{category}:N", title=None),
+        yOffset=alt.YOffset(f"{series}:N"),
+        color=alt.Color(f"{series}:N", title=None, scale=alt.Scale(range=["#8d99ae", "#33658a"])),
+    )
+    axis = alt.Scale(domain=[0, 1])
+    bars = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title="share", scale=axis), x2="high:Q")
+    points = base.mark_point(filled=True, size=50, opacity=1).encode(x=alt.X("share:Q", scale=axis))
+    return _picture((bars + points).properties(title=title, width=420, height={"step": 14}), title)
+
+
+def _picture(chart: Any, title: str) -> dg.MarkdownMetadataValue:
     picture = BytesIO()
     chart.save(picture, format="png", scale_factor=2)
     encoded = base64.b64encode(picture.getvalue()).decode()

@@ -6,7 +6,7 @@ import dagster as dg
 import polars as pl
 from pydantic import Field
 
-from assets import metadata
+from assets import columns, metadata
 from assets.evaluation_rollouts import evaluation_rollouts
 from assets.exercise_config import LearningModel
 from assets.partitions import builds_and_played_groups, groups_by_build, in_one_run, key_of
@@ -75,6 +75,10 @@ def _shown(rows: pl.DataFrame) -> dict[str, Any]:
         **{name: _known(compared[name]) for name in _COMPARED},
         "excluded for the infrastructure": compared["excluded"],
         "rates": metadata.table(rows.select(_COLUMNS), rows=200),
+        "success by task": metadata.intervals(
+            rows.filter(pl.col("level") == "task"), "task_id", "arm", "success by task, 95 % Wilson intervals"
+        ),
+        **columns.rates(),
     }
 
 

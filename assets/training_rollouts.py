@@ -4,7 +4,7 @@ from typing import Any
 
 import dagster as dg
 
-from assets import metadata
+from assets import columns, metadata
 from assets.exercise_config import ExerciseConfig, LearningModel
 from assets.partitions import builds_and_groups, groups_by_build, in_one_run, key_of
 from assets.resources import DataHome
@@ -84,6 +84,10 @@ def _shown(home: DataHome, build: str, group: str, *, update_store: bool) -> dic
             (episodes["end_reason"].cast(str) == INFRASTRUCTURE_END).sum()
         ),
         "end reasons": metadata.table(end_reasons(episodes)),
+        "how episodes ended": metadata.bars(
+            end_reasons(episodes), "end_reason", "episodes", "episodes by how they ended"
+        ),
+        **columns.traces(),
         "uses of knowledge": len(usage),
         "uses are logged": update_store,
         "uses in replaced episodes, which do not count": _uses_of_replaced_episodes(home, build),

@@ -5,7 +5,7 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
-from assets import metadata
+from assets import columns, metadata
 from assets.imported_trajectories import imported_trajectories
 from assets.partitions import builds_and_groups, groups_by_build, in_one_run, key_of
 from assets.resources import DataHome
@@ -74,7 +74,7 @@ def _shown(feedback: pl.DataFrame) -> dict[str, Any]:
         ),
         "stagnant, with loops and the last 20 s": _share(feedback["stagnant"]),
         "stagnant, eq. 3 alone": _share(feedback["stagnant_paper"]),
-        "dagster/column_schema": metadata.contract_schema("feedback"),
+        **columns.feedback(),
     }
 
 

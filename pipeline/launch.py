@@ -10,6 +10,7 @@ from typing import Any
 
 import dagster as dg
 
+from assets.partitions import builds
 from pipeline import in_process
 from pipeline.builds import complete
 from pipeline.definitions import definitions
@@ -20,6 +21,7 @@ from prompts.engines.models import model_row
 
 __all__ = [
     "RunFailedError",
+    "begin_a_build",
     "complete_build",
     "end_orphans",
     "evaluate_snapshot",
@@ -47,6 +49,15 @@ def end_orphans(settings: Settings) -> list[str]:
     """Ends, in the records, the runs that a server left behind when the machine stopped; their ids."""
     with dg.DagsterInstance.from_config(str(prepare(settings))) as instance:
         return in_process.end_orphans(instance)
+
+
+def begin_a_build(settings: Settings) -> None:
+    """Names the default build as a partition where there is none, so that there is one to choose in the UI.
+    Nothing is made for it: by the store, it is not begun."""
+    with dg.DagsterInstance.from_config(str(prepare(settings))) as instance:
+        name = str(builds.name)
+        if not instance.get_dynamic_partitions(name):
+            instance.add_dynamic_partitions(name, [settings.build])
 
 
 def import_traces(

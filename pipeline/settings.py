@@ -29,6 +29,9 @@ class Settings(BaseSettings):
     nightly_cron: str = Field(default="0 2 * * *", description="when it asks for a build")
     nightly_timezone: str = Field(default="UTC", description="the time zone of nightly_cron")
     nightly_curriculum: str = Field(default="nightly", description="the curriculum whose builds it asks for")
+    nightly_fresh_h: float = Field(
+        default=36, gt=0, description="hours after which the UI says that a nightly build is overdue"
+    )
     evaluate_snapshots: bool = Field(
         default=False, description="whether new snapshots are evaluated by themselves"
     )

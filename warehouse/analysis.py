@@ -10,16 +10,18 @@ query.
 
 from collections.abc import Iterator
 from contextlib import closing
+from functools import cache
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any, Final
+from tempfile import TemporaryDirectory
+from typing import Any, Final, NamedTuple
 
 import duckdb
 import polars as pl
 import polars.selectors as cs
 
 from warehouse import telemetry
-from warehouse.database import CONFIG, LOCK_WAIT_S, fetch, insert, opened, quoted, statement, writer
+from warehouse.database import CONFIG, LOCK_WAIT_S, fetch, insert, migrate, opened, quoted, statement, writer
 from warehouse.records import TABLES, empty
 from warehouse.shards import replacing
 from warehouse.trace_store import trace_store
@@ -104,6 +106,31 @@ def ticks_view_is_stale(home: Path) -> bool:
     return published != sorted(_tick_files(home))
 
 
+class Column(NamedTuple):
+    """What the database says of one of its columns."""
+
+    type: str
+    comment: str
+
+
+@cache
+def documented_columns() -> dict[str, dict[str, Column]]:
+    """Every table and view of `analysis.duckdb` with its columns, in their order. No data home is needed."""
+    with closing(duckdb.connect(config=CONFIG)) as con, TemporaryDirectory() as nowhere:
+        migrate(con)
+        _add_telemetry(con, Path(nowhere))
+        _add_views(con, [])
+        rows = fetch(
+            con,
+            "SELECT table_name, column_name, data_type, coalesce(comment, '') FROM duckdb_columns() "
+            "WHERE NOT internal ORDER BY table_name, column_index",
+        ).rows()
+    found: dict[str, dict[str, Column]] = {}
+    for table, column, kind, comment in rows:
+        found.setdefault(table, {})[column] = Column(kind, comment)
+    return found
+
+
 def _tick_files(home: Path) -> list[str]:
     """The absolute paths of the tick shards that the manifests list, in stored order."""
     parts = trace_store(home.resolve()).parts("ticks")
@@ -140,7 +167,9 @@ def _no_ticks(con: duckdb.DuckDBPyConnection) -> str:
     nulls = (
         f"CAST(NULL AS {kind}) AS {name}" for name, kind in zip(columns.columns, columns.types, strict=True)
     )
-    return f"(SELECT {', '.join(nulls)} WHERE false)"
+    query_of_none = f"(SELECT {', '.join(nulls)} WHERE false)"
+    con.unregister("incoming")
+    return query_of_none
 
 
 def _contract_comments() -> Iterator[str]:

@@ -14,17 +14,27 @@ from pipeline.command.console import err, out
 from pipeline.settings import Settings
 
 _GRACE_S: Final = 20.0
+# As workspace.yaml of the checkout, which is not there when the project is installed.
+_WORKSPACE: Final = """\
+load_from:
+  - python_module:
+      module_name: pipeline.definitions
+      location_name: mineevolve
+"""
 _ENDINGS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def serve(port: int) -> None:
     """Runs Dagster's web server and daemon on the project's instance until it is interrupted."""
-    from pipeline.launch import end_orphans, prepare
+    from pipeline.launch import begin_a_build, end_orphans, prepare
 
     settings = Settings()
     home = prepare(settings)
+    workspace = home / "workspace.yaml"
+    workspace.write_text(_WORKSPACE, encoding="utf-8")
     if ended := end_orphans(settings):
         err.print(f"runs that were left behind when their server stopped are ended: {len(ended)}")
+    begin_a_build(settings)
     environment = os.environ | {
         "DAGSTER_HOME": str(home),
         "MINEEVOLVE_DATA": str(settings.home),
@@ -37,8 +47,8 @@ def serve(port: int) -> None:
         "-m",
         "dagster",
         "dev",
-        "-m",
-        "pipeline.definitions",
+        "-w",
+        str(workspace),
         "-h",
         "127.0.0.1",
         "-p",
