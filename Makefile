@@ -1,4 +1,5 @@
 PYTHON ?= python3
+PORT ?= 3000
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -7,7 +8,7 @@ VLLM_PYTHON ?= python3.11
 VLLM_STAMP := $(VLLM)/.installed
 SMALL_MODEL := $(VLLM)/smollm2-135m-instruct
 
-.PHONY: setup run test test-vllm lint bench ui clean
+.PHONY: setup run test test-vllm test-browser lint bench ui clean
 
 setup: $(STAMP)
 
@@ -28,6 +29,10 @@ test: setup lint
 test-vllm: setup $(SMALL_MODEL)
 	$(BIN)/python -m pytest -q -m vllm tests/test_vllm.py
 
+# A person's way through the UI, in Chromium (Debian's package, or what MINEEVOLVE_CHROMIUM names).
+test-browser: setup
+	$(BIN)/python -m pytest -q -m browser tests/test_browser.py
+
 $(SMALL_MODEL): $(VLLM_STAMP) tests/small_model.py
 	HF_HUB_OFFLINE=1 $(VLLM)/bin/python tests/small_model.py $@
 	touch $@
@@ -47,7 +52,7 @@ bench: setup
 	$(BIN)/python -m bench
 
 ui: setup
-	$(BIN)/mineevolve ui
+	$(BIN)/mineevolve ui --port $(PORT)
 
 clean:
 	rm -rf $(VENV) $(VLLM) data build *.egg-info

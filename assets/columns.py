@@ -3,15 +3,15 @@
 An asset of several tables lists their columns as `table.column`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 import dagster as dg
 import polars as pl
 
-from assets.metadata import contract_schema, table_schema
+from assets.metadata import table_schema
 from warehouse.analysis import documented_columns
-from warehouse.records import TRACE_TABLES
+from warehouse.records import TRACE_TABLES, empty
 
 RECORDED: Final = ("imported_trajectories", "training_rollouts")
 """the assets that hold the trace contract's tables"""
@@ -85,7 +85,7 @@ _RATES: Final[Mapping[str, tuple[str, ...]]] = {
 _OF_RATES: Final[Mapping[str, tuple[str, ...]]] = {
     "pairs": ("n",),
     **{f"{arm}_k": ("k", "arm") for arm in ("empty", "frozen")},
-    **{arm: ("k", "n", "arm") for arm in ("empty", "frozen")},
+    **dict.fromkeys(("empty", "frozen"), ("k", "n", "arm")),
     **{f"{arm}_{end}": (end, "arm") for arm in ("empty", "frozen") for end in ("low", "high")},
     "is_current": ("snapshot_id",),
     "task_groups": ("task_group",),
@@ -98,7 +98,7 @@ def traces() -> dict[str, Any]:
     columns = [
         dg.TableColumn(f"{name}.{column.name}", column.type, column.description)
         for name in TRACE_TABLES
-        for column in contract_schema(name).columns
+        for column in table_schema(empty(name), _comments(name)).columns
     ]
     return {"dagster/column_schema": dg.TableSchema(columns)}
 
@@ -106,7 +106,7 @@ def traces() -> dict[str, Any]:
 def feedback() -> dict[str, Any]:
     """Metadata of the feedback, eq. 1."""
     return {
-        "dagster/column_schema": contract_schema("feedback"),
+        "dagster/column_schema": table_schema(empty("feedback"), _comments("feedback")),
         "dagster/column_lineage": _lineage(RECORDED, _FEEDBACK),
     }
 
@@ -137,10 +137,9 @@ def knowledge() -> dict[str, Any]:
 
 def snapshot(entries: pl.DataFrame) -> dict[str, Any]:
     """Metadata of a frozen snapshot of these entries."""
-    notes = {name: each.comment for name, each in documented_columns()["knowledge"].items()}
     frozen = {name: (name,) for name in entries.columns}
     return {
-        "dagster/column_schema": table_schema(entries, notes),
+        "dagster/column_schema": table_schema(entries, _comments("knowledge")),
         "dagster/column_lineage": _lineage(["curated_knowledge"], frozen),
     }
 
@@ -190,6 +189,10 @@ def _documented(name: str) -> dict[str, Any]:
     return {"dagster/column_schema": dg.TableSchema(columns)}
 
 
+def _comments(name: str) -> dict[str, str]:
+    return {column: each.comment for column, each in documented_columns()[name].items()}
+
+
 def _same(made: str, of: str) -> dg.TableColumnLineage:
     """Columns of a table that have the name of a candidate's."""
     columns = documented_columns()
@@ -198,13 +201,10 @@ def _same(made: str, of: str) -> dg.TableColumnLineage:
     )
 
 
-def _lineage(assets: Iterable[str], made_from: Mapping[str, Iterable[str]]) -> dg.TableColumnLineage:
-    upstream = list(assets)
+def _lineage(assets: Collection[str], made_from: Mapping[str, Collection[str]]) -> dg.TableColumnLineage:
     return dg.TableColumnLineage(
         {
-            column: [
-                dg.TableColumnDep(dg.AssetKey(asset), source) for asset in upstream for source in sources
-            ]
+            column: [dg.TableColumnDep(asset, source) for asset in assets for source in sources]
             for column, sources in made_from.items()
         }
     )

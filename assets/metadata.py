@@ -20,16 +20,6 @@ def table_schema(frame: pl.DataFrame, descriptions: Mapping[str, str] | None = N
     )
 
 
-def contract_schema(table: str) -> dg.TableSchema:
-    """The columns of a contract table with what the contract says of them."""
-    from warehouse.records import TABLES, empty
-
-    columns = TABLES[table].schema.columns()
-    return table_schema(
-        empty(table), {name: column.description for name, column in columns.items() if column.description}
-    )
-
-
 def table(frame: pl.DataFrame, rows: int = 25) -> dg.TableMetadataValue:
     """The first rows of a frame of plain values as a table."""
     records = [
@@ -49,7 +39,7 @@ def bars(frame: pl.DataFrame, category: str, amount: str, title: str) -> dg.Mark
         alt.Chart(frame.select(category, amount), title=title)
         .mark_bar(color="#33658a")
         .encode(
-            x=alt.X(f"{amount}:Q", title=amount.replace("_", " ")),
+            x=alt.X(f"{amount}:Q", title=amount.replace("_", " "), axis=alt.Axis(tickMinStep=1, format="d")),
             y=alt.Y(f"{category}:N", sort=None, title=None),
         )
         .properties(width=420, height={"step": 18})

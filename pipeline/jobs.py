@@ -19,24 +19,31 @@ LEARNING: Final = dg.AssetSelection.assets(
 import_traces: Final = dg.define_asset_job(
     "import_traces",
     selection=dg.AssetSelection.assets("imported_trajectories", "typed_feedback"),
-    description="Recorded runs in, typed feedback out. Give the folders as `paths` of imported_trajectories.",
+    description="**Recordings, step 1 of 3: recorded runs in, typed feedback out.** Materialize all, choose "
+    "a build and the group `imported` (where Dagster asks whether you are sure, yes: recordings need no "
+    "training_rollouts). Folders go under Config, as `paths` of imported_trajectories; without any, the "
+    "small hand-written sample is read. Step 2 is learn_knowledge.",
 )
 learn_knowledge: Final = dg.define_asset_job(
     "learn_knowledge",
     selection=LEARNING,
-    description="From a build's feedback to its curated knowledge and frozen snapshot.",
+    description="**Recordings, step 2 of 3: from a build's feedback to its curated knowledge and frozen "
+    "snapshot.** Materialize all, choose the build. Step 3 is publish_analysis.",
 )
 train_build: Final = dg.define_asset_job(
     "train_build",
     selection=dg.AssetSelection.assets("training_rollouts", "typed_feedback"),
-    description="A task group played with the knowledge of the build before, and its typed feedback. Then "
-    "run learn_from_rollouts for the build.",
+    description="**Closed loop, step 1 of 4: task groups played with the knowledge of the build before, and "
+    "their typed feedback.** Materialize all, choose a build and its groups (all but `imported`). Step 2 is "
+    "learn_from_rollouts. For all steps at once there is nightly_build, or `mineevolve loop`.",
 )
 learn_from_rollouts: Final = dg.define_asset_job(
     "learn_from_rollouts",
     selection=LEARNING,
     config={"ops": {"knowledge_candidates": {"config": OF_ROLLOUTS}}},
-    description="As learn_knowledge, with the planner as Inducer: its misconceptions are the planner's.",
+    description="**Closed loop, step 2 of 4: from a played build's feedback to its frozen snapshot.** As "
+    "learn_knowledge, with the planner as Inducer: its misconceptions are the planner's. Step 3 is "
+    "evaluate_snapshot.",
 )
 keep_knowledge: Final = dg.define_asset_job(
     "keep_knowledge",
@@ -46,18 +53,20 @@ keep_knowledge: Final = dg.define_asset_job(
 evaluate_snapshot: Final = dg.define_asset_job(
     "evaluate_snapshot",
     selection=dg.AssetSelection.assets("evaluation_rollouts", "success_rates"),
-    description="A build's snapshot against the empty store in a task group's evaluation worlds, and the "
-    "rates of both.",
+    description="**Closed loop, step 3 of 4: a build's snapshot against the empty store in evaluation "
+    "worlds, and the rates of both.** Choose a build and its groups. Step 4 is write_report.",
 )
 publish_analysis: Final = dg.define_asset_job(
     "publish_analysis",
     selection=dg.AssetSelection.assets("analysis_warehouse"),
-    description="analysis.duckdb anew, with the documented views.",
+    description="**Recordings, step 3 of 3: analysis.duckdb anew, with the documented views.** Ask it with "
+    "`mineevolve sql` (docs/sql.md).",
 )
 write_report: Final = dg.define_asset_job(
     "write_report",
     selection=dg.AssetSelection.assets("analysis_warehouse", "loop_report"),
-    description="The page that says whether frozen knowledge helped, from what was evaluated so far.",
+    description="**Closed loop, step 4 of 4: the page that says whether frozen knowledge helped,** from what "
+    "was evaluated so far.",
 )
 
 
