@@ -11,7 +11,7 @@ import polars as pl
 
 from assets.metadata import table_schema
 from warehouse.analysis import documented_columns
-from warehouse.records import TRACE_TABLES, empty
+from warehouse.records import TRACE_TABLES, empty, polars_schema
 
 RECORDED: Final = ("imported_trajectories", "training_rollouts")
 """the assets that hold the trace contract's tables"""
@@ -169,7 +169,7 @@ def analysis() -> dict[str, Any]:
         for asset, name in (("typed_feedback", "feedback"), ("curated_knowledge", "knowledge"))
     }
     recorded = {
-        f"{name}.{column}": (f"{name}.{column}",) for name in TRACE_TABLES for column in columns[name]
+        f"{name}.{column}": (f"{name}.{column}",) for name in TRACE_TABLES for column in polars_schema(name)
     }
     return {
         "dagster/column_schema": dg.TableSchema(listed),
