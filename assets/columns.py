@@ -9,7 +9,7 @@ from typing import Any, Final
 import dagster as dg
 import polars as pl
 
-from assets.metadata import table_schema
+from assets.metadata import table, table_schema
 from warehouse.analysis import documented_columns
 from warehouse.records import TRACE_TABLES, empty, polars_schema
 
@@ -107,7 +107,7 @@ def feedback() -> dict[str, Any]:
     """Metadata of the feedback, eq. 1."""
     return {
         "dagster/column_schema": table_schema(empty("feedback"), _comments("feedback")),
-        "dagster/column_lineage": _lineage(RECORDED, _FEEDBACK),
+        **_made_from(_lineage(RECORDED, _FEEDBACK)),
     }
 
 
@@ -119,9 +119,9 @@ def candidates() -> dict[str, Any]:
         "missing": ("failure_evidence",),
     }
     asked = {"kind": ("attempts.kind",), "target": ("attempts.target",)}
-    return _documented("candidates") | {
-        "dagster/column_lineage": _both(_lineage(["typed_feedback"], cited), _lineage(RECORDED, asked))
-    }
+    return _documented("candidates") | _made_from(
+        _both(_lineage(["typed_feedback"], cited), _lineage(RECORDED, asked))
+    )
 
 
 def reviews() -> dict[str, Any]:
@@ -146,7 +146,7 @@ def snapshot(entries: pl.DataFrame) -> dict[str, Any]:
 
 def rates() -> dict[str, Any]:
     """Metadata of the success rates."""
-    return _documented("evaluations") | {"dagster/column_lineage": _lineage(["evaluation_rollouts"], _RATES)}
+    return _documented("evaluations") | _made_from(_lineage(["evaluation_rollouts"], _RATES))
 
 
 def analysis() -> dict[str, Any]:
@@ -178,6 +178,18 @@ def analysis() -> dict[str, Any]:
             _lineage(RECORDED, recorded),
             *(_lineage([asset], made_from) for asset, made_from in copied.items()),
         ),
+    }
+
+
+def _made_from(lineage: dg.TableColumnLineage) -> dict[str, Any]:
+    """The lineage, and as a table for people: the UI that runs here keeps the former to itself."""
+    rows = [
+        {"column": column, "made from": ", ".join(dict.fromkeys(dep.column_name for dep in deps))}
+        for column, deps in lineage.deps_by_column.items()
+    ]
+    return {
+        "dagster/column_lineage": lineage,
+        "what columns are made from": table(pl.DataFrame(rows), rows=len(rows)),
     }
 
 

@@ -35,11 +35,15 @@ def bars(frame: pl.DataFrame, category: str, amount: str, title: str) -> dg.Mark
 
     if frame.is_empty():
         return dg.MetadataValue.md("nothing to plot")
+    # A count has no halves: ticks are whole numbers, nine at most.
+    highest = max(frame[amount].to_list())
+    step = max(1, -(-highest // 8))
+    ticks = list(range(0, highest + step, step))
     chart = (
         alt.Chart(frame.select(category, amount), title=title)
         .mark_bar(color="#33658a")
         .encode(
-            x=alt.X(f"{amount}:Q", title=amount.replace("_", " "), axis=alt.Axis(tickMinStep=1, format="d")),
+            x=alt.X(f"{amount}:Q", title=amount.replace("_", " "), axis=alt.Axis(values=ticks, format="d")),
             y=alt.Y(f"{category}:N", sort=None, title=None),
         )
         .properties(width=420, height={"step": 18})

@@ -171,6 +171,7 @@ def see_it_succeed(page: "Page", name: str) -> None:
 def open_asset(page: "Page", name: str) -> None:
     open_tab(page, "Catalog")
     page.get_by_role("link", name=name).first.click()
+    page.wait_for_url(re.compile(rf"/assets/{name}"))
     page.get_by_text("Latest materialization").wait_for()
 
 
@@ -226,6 +227,7 @@ def test_a_newcomer_makes_knowledge_of_recordings(page: "Page", ui: str) -> None
     table = page.get_by_role("table").filter(has=page.get_by_role("columnheader", name="failure_type")).last
     table.get_by_role("cell", name="MISSING_STATION").scroll_into_view_if_needed()
     picture(page, "8_table")
+    page.get_by_text("what columns are made from").wait_for()
     page.get_by_text("[Show Markdown]").first.click()
     plot = page.get_by_role("dialog").get_by_role("img", name="unsuccessful attempts by failure type")
     plot.wait_for()
