@@ -120,14 +120,12 @@ def page(chromium: str, ui: str, tmp_path_factory: pytest.TempPathFactory) -> It
         context = playwright.chromium.launch_persistent_context(
             str(profile), executable_path=chromium, args=quiet, viewport={"width": 1440, "height": 900}
         )
-        context.set_default_timeout(PATIENCE_S * 1000)
+        context.set_default_timeout(PATIENCE_S * 1000 / 2)
         opened = context.pages[0]
         opened.goto(ui)
         try:
             yield opened
-        except BaseException:
-            picture(opened, "where_it_failed")
-            raise
+            picture(opened, "where_it_ended")
         finally:
             context.close()
 
