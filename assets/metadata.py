@@ -54,15 +54,24 @@ def bars(frame: pl.DataFrame, category: str, amount: str, title: str) -> dg.Mark
         )
         .properties(width=420, height={"step": 18})
     )
-    picture = BytesIO()
-    chart.save(picture, format="png", scale_factor=2)
-    encoded = base64.b64encode(picture.getvalue()).decode()
-    return dg.MetadataValue.md(f"![{title}](data:image/png;base64,{encoded})")
+    return _embedded(chart, title)
+
+
+def picture(chart: Any, title: str, note: str) -> dg.MarkdownMetadataValue:
+    """A chart of altair as an embedded picture, with what has to be said beside it."""
+    return dg.MetadataValue.md(f"{_embedded(chart, title).md_str}\n\n*{note}*")
 
 
 def counts(values: Iterable[tuple[str, int]]) -> dict[str, Any]:
     """Row counts as metadata entries, one per name."""
     return {name: dg.MetadataValue.int(count) for name, count in values}
+
+
+def _embedded(chart: Any, title: str) -> dg.MarkdownMetadataValue:
+    drawn = BytesIO()
+    chart.save(drawn, format="png", scale_factor=2)
+    encoded = base64.b64encode(drawn.getvalue()).decode()
+    return dg.MetadataValue.md(f"![{title}](data:image/png;base64,{encoded})")
 
 
 def _brief_type(dtype: pl.DataType) -> str:

@@ -15,6 +15,7 @@ from assets.success_rates import evaluation_is_no_evidence, success_rates
 from assets.training_rollouts import training_rollouts
 from assets.typed_feedback import typed_feedback
 from pipeline.builds import nightly_build, nightly_schedule
+from pipeline.full_study import studies
 from pipeline.jobs import JOBS
 from pipeline.resources import resources
 from pipeline.sensors import sensors
@@ -39,7 +40,7 @@ def definitions(settings: Settings) -> dg.Definitions:
     """The code location for these settings."""
     whole_build = nightly_build(settings, lambda name: found.resolve_job_def(name))
     found = dg.Definitions(
-        assets=ASSETS,
+        assets=[*ASSETS, *studies(settings)],
         asset_checks=[*all_checks(), seeds_are_disjoint, evaluation_is_no_evidence],
         jobs=[*JOBS, whole_build],
         schedules=[nightly_schedule(settings, whole_build)],
