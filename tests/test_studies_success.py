@@ -13,7 +13,7 @@ from rollouts.studies.page import shown
 from rollouts.studies.plan import WITHOUT, Checkpoint, Course, StudyPlan, filed_as
 from tests.made_evaluation import Played, suite, write
 
-HARD = tuple(f"i{n}" for n in range(6)) + ("s0",)
+HARD = (*(f"i{n}" for n in range(6)), "s0")
 SUITE = suite([*(("iron", task) for task in HARD[:6]), ("stone", "s0")])
 
 
@@ -56,8 +56,8 @@ def played(own: Path, filed: str, won: dict[str, list[bool | None]], config: str
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    """Nothing succeeds with the empty store; iron does at M = 10, in one world more of the empty store than of
-    the others, and the infrastructure ended one episode of M = 5."""
+    """Iron succeeds at M = 10 and not before. The empty store has one world more, and the infrastructure ended
+    one episode of M = 5."""
     iron = HARD[:6]
     played(tmp_path, NOBODY, {task: [False, False, True] for task in iron} | {"s0": [False, True]})
     first, second = ACCUMULATION.checkpoints
