@@ -56,8 +56,8 @@ def played(own: Path, filed: str, won: dict[str, list[bool | None]], config: str
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    """Iron succeeds at M = 10 and not before. The empty store has one world more, and the infrastructure ended
-    one episode of M = 5."""
+    """Iron succeeds at M = 10 and not before. The empty store has one world more, and the infrastructure
+    ended one episode of M = 5."""
     iron = HARD[:6]
     played(tmp_path, NOBODY, {task: [False, False, True] for task in iron} | {"s0": [False, True]})
     first, second = ACCUMULATION.checkpoints
@@ -127,7 +127,7 @@ def test_curricula_are_set_against_the_cold_start_and_each_other(own: Path) -> N
     # Two pairs that differ are too few to say anything.
     assert set(two["effect"]) == {"no difference shown"}
     said = shown("curricula", rows, two).said
-    assert said[4].startswith("mixed against cold_start, the last one: 2 of 4 (50 %) succeed against 0 of 4")
+    assert said[4].startswith("mixed against cold_start, the last one: 2 of 4 (50 %) against 0 of 4")
     assert said[4].endswith("no difference shown, too few pairs differ.")
 
 

@@ -11,6 +11,7 @@ from rollouts.report.charts import Chart
 from rollouts.studies.success import COLD_START, TOGETHER
 
 _INK: Final = "#333333"
+_ROW: Final = 46
 _BLUE: Final = "#0072b2"
 _GREY: Final = "#767676"
 _OTHERS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -78,8 +79,11 @@ def remedies_chart(rows: pl.DataFrame) -> Chart:
             ),
         ]
     )
-    y = alt.Y("name:N", sort=order, title=None)
-    offset = alt.YOffset("arm:N", sort=["without them", "with remedies"])
+    # Both panels have a name's row at the same height.
+    place = alt.Scale(type="band", padding=0)
+    height = _ROW * len(order)
+    y = alt.Y("name:N", sort=order, title=None, scale=place)
+    offset = alt.YOffset("arm:N", sort=["without them", "with remedies"], scale=alt.Scale(paddingOuter=0.6))
     scale = alt.Scale(domain=["without them", "with remedies"], range=[_GREY, _BLUE])
     colour = alt.Color("arm:N", scale=scale, legend=alt.Legend(title=None, orient="top"))
     base = alt.Chart(arms)
@@ -97,11 +101,9 @@ def remedies_chart(rows: pl.DataFrame) -> Chart:
         yOffset=offset,
         color=colour,
     )
-    shares = (bars + dots).properties(
-        width=330, height={"step": 20}, title="Success, with 95 % Wilson intervals"
-    )
+    shares = (bars + dots).properties(width=330, height=height, title="Success, with 95 % Wilson intervals")
     gains = alt.Chart(rows.select("name", "difference", "difference_low", "difference_high"))
-    row = alt.Y("name:N", sort=order, title=None, axis=None)
+    row = alt.Y("name:N", sort=order, title=None, axis=None, scale=place)
     axis = alt.Axis(labelExpr="format(100 * datum.value, '+.0f')", grid=True)
     nought = alt.Chart(pl.DataFrame({"x": [0.0]})).mark_rule(color="#999999").encode(x="x:Q")
     spread = (
@@ -113,7 +115,7 @@ def remedies_chart(rows: pl.DataFrame) -> Chart:
         x=alt.X("difference:Q", title="◂ hurt · percentage points · help ▸", axis=axis), y=row
     )
     differences = (nought + spread + points).properties(
-        width=230, height={"step": 40}, title="With − without, 95 % bootstrap"
+        width=230, height=height, title="With − without, 95 % bootstrap"
     )
     return alt.hconcat(shares, differences, spacing=20)
 

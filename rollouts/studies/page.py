@@ -163,8 +163,8 @@ def _of_accumulation(rows: pl.DataFrame) -> tuple[str, ...]:
     """One sentence for each checkpoint of all groups together."""
     whole = rows.filter(pl.col("name") == rows["name"][0])
     return tuple(
-        f"After {row['episodes']} episodes {_rate(row)}; with the empty store {_rate(row, 'other_')}: "
-        f"{_gain(row)}."
+        f"After {row['episodes']} episodes {_rate(row)} succeed, with the empty store "
+        f"{_rate(row, 'other_')}: {_gain(row)}."
         for row in whole.filter(pl.col("episodes") > 0).iter_rows(named=True)
     )
 
@@ -207,7 +207,7 @@ def _of_overhead(rows: pl.DataFrame) -> tuple[str, ...]:
 
 
 def _rate(row: Mapping[str, Any], of: str = "") -> str:
-    return f"{row[f'{of}k']} of {row['n']} ({percent(row[f'{of}share'])}) succeed"
+    return f"{row[f'{of}k']} of {row['n']} ({percent(row[f'{of}share'])})"
 
 
 def _gain(row: Mapping[str, Any]) -> str:
