@@ -13,11 +13,12 @@ from assets.exercise_config import ExerciseConfig, LearningModel
 from assets.resources import DataHome
 from prompts.engines.registry import counter_of
 from rollouts.agent import agent_row
+from rollouts.evaluation import evaluation_home, shared_worlds
 from rollouts.exercise import Exercise, caveat, hands
 from rollouts.studies import success
 from rollouts.studies.overhead import overhead
 from rollouts.studies.page import of_plan, shown, write_page
-from rollouts.studies.plan import Course, StudyPlan, read_plan, studies_home, write_figures
+from rollouts.studies.plan import Course, StudyPlan, course_home, read_plan, studies_home, write_figures
 from rollouts.studies.playing import arms, play, played
 from warehouse.suites import find_suite
 from warehouse.tasks import Suite
@@ -85,6 +86,26 @@ def study_rollouts(
             "played": of_plan(plan),
             "note": caveat(model.row),
         }
+    )
+
+
+@dg.asset_check(
+    asset=study_rollouts,
+    description="No curriculum of any scale was trained in a world that its checkpoints are asked in, by the "
+    "records.",
+)
+def studies_ask_in_new_worlds(home: DataHome) -> dg.AssetCheckResult:
+    found = [
+        shared_worlds(course_home(own, course.name), evaluation_home(own)).with_columns(
+            scale=pl.lit(own.name), curriculum=pl.lit(course.name)
+        )
+        for own in sorted(path.parent for path in (home.root / "studies").glob("*/plan.json"))
+        for course in read_plan(home.root, own.name).courses
+    ]
+    shared = pl.concat(found) if found else pl.DataFrame()
+    return dg.AssetCheckResult(
+        passed=shared.is_empty(),
+        metadata={"curricula": len(found), "worlds": shared.height, "which": metadata.table(shared)},
     )
 
 

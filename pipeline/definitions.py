@@ -11,6 +11,7 @@ from assets.imported_trajectories import imported_trajectories
 from assets.knowledge_candidates import knowledge_candidates
 from assets.knowledge_snapshot import knowledge_snapshot
 from assets.loop_report import loop_report
+from assets.studies import studies_ask_in_new_worlds
 from assets.success_rates import evaluation_is_no_evidence, success_rates
 from assets.training_rollouts import training_rollouts
 from assets.typed_feedback import typed_feedback
@@ -41,7 +42,12 @@ def definitions(settings: Settings) -> dg.Definitions:
     whole_build = nightly_build(settings, lambda name: found.resolve_job_def(name))
     found = dg.Definitions(
         assets=[*ASSETS, *studies(settings)],
-        asset_checks=[*all_checks(), seeds_are_disjoint, evaluation_is_no_evidence],
+        asset_checks=[
+            *all_checks(),
+            seeds_are_disjoint,
+            evaluation_is_no_evidence,
+            studies_ask_in_new_worlds,
+        ],
         jobs=[*JOBS, whole_build],
         schedules=[nightly_schedule(settings, whole_build)],
         sensors=sensors(settings),

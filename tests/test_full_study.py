@@ -1,6 +1,7 @@
 """All studies in one job, on curricula that are played in seconds: what is played, stored and shown."""
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 from scipy.stats import binomtest
 from typer.testing import Result
 
+from assets.resources import DataHome
+from assets.studies import studies_ask_in_new_worlds
 from pipeline import launch
 from pipeline.definitions import definitions
 from pipeline.full_study import Scale, ScaleError, curricula, scale_row, scales, size
@@ -148,6 +151,24 @@ def test_the_page_and_the_assets_show_all_studies(made: tuple[Settings, Result])
             assert STAND_INS in shown["figure"]
             assert shown["table"].records if hasattr(shown["table"], "records") else shown["table"]
             assert shown["note"] == STAND_INS
+
+
+def test_no_curriculum_is_asked_in_a_world_that_it_was_trained_in(made: tuple[Settings, Result]) -> None:
+    settings, _ = made
+    home = DataHome(path=str(settings.home))
+    checked = studies_ask_in_new_worlds(home)
+    assert checked.passed
+    assert checked.metadata["curricula"].value == 4
+    own = studies_home(settings.home, "small")
+    folder = own / "curricula" / "mixed"
+    kept = folder.rename(own / "kept")
+    try:
+        # The evaluation's own episodes in the place of what was trained.
+        shutil.copytree(evaluation_home(own) / "traces", folder / "traces")
+        assert not studies_ask_in_new_worlds(home).passed
+    finally:
+        shutil.rmtree(folder)
+        kept.rename(folder)
 
 
 def test_again_nothing_is_played_and_the_tables_are_the_same(made: tuple[Settings, Result]) -> None:

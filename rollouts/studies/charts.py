@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from rollouts.report.charts import Chart
-from rollouts.studies.success import COLD_START, TOGETHER
+from rollouts.studies.success import COLD_START
 
 _INK: Final = "#333333"
 _ROW: Final = 46
@@ -25,8 +25,10 @@ _APART: Final = 0.012
 def accumulation_chart(rows: pl.DataFrame) -> Chart:
     """`success.accumulation`: success by M, a panel for all groups together and one for each."""
     panels = []
-    for name in rows["name"].unique(maintain_order=True):
-        colour = _INK if name == TOGETHER else _BLUE
+    names = rows["name"].unique(maintain_order=True).to_list()
+    for name in names:
+        is_together = len(names) > 1 and name == names[0]
+        colour = _INK if is_together else _BLUE
         base = alt.Chart(rows.filter(pl.col("name") == name).select("episodes", "share", "low", "high"))
         x = alt.X(
             "episodes:Q",

@@ -95,7 +95,7 @@ def accumulation(own: Path, plan: StudyPlan, suite: Suite) -> pl.DataFrame:
     found = asked(own, {str(m): name for m, name in filed.items()}, course.tasks, suite)
     groups = _groups(found, suite)
     rows = []
-    for name, members in [*([(TOGETHER, groups)] if len(groups) > 1 else []), *((g, [g]) for g in groups)]:
+    for name, members in _together_and_one_by_one(groups, suite):
         for m in filed:
             build = next((each.build for each in course.checkpoints if each.episodes == m), None)
             compared = found.compared(name, str(m), "0", members)
@@ -163,14 +163,20 @@ def remedies(own: Path, plan: StudyPlan, suite: Suite) -> pl.DataFrame:
     course = plan.accumulation
     both = {"with": filed_as(course, course.last), "without": filed_as(course, course.last, WITHOUT)}
     found = asked(own, both, course.tasks, suite)
-    groups = _groups(found, suite)
-    named = [*([(TOGETHER, groups)] if len(groups) > 1 else []), *((group, [group]) for group in groups)]
     return _table(
         [
             {"name": name} | _row(found.compared(name, "with", "without", members), found)
-            for name, members in named
+            for name, members in _together_and_one_by_one(_groups(found, suite), suite)
         ]
     )
+
+
+def _together_and_one_by_one(groups: list[str], suite: Suite) -> list[tuple[str, list[str]]]:
+    """Names and their groups: all together first, where there are several."""
+    levels = {suite.difficulty.get(group) for group in groups}
+    together_as = f"{levels.pop()} groups" if len(levels) == 1 and None not in levels else TOGETHER
+    several = [(together_as, groups)] if len(groups) > 1 else []
+    return [*several, *((group, [group]) for group in groups)]
 
 
 def _groups(found: Asked, suite: Suite) -> list[str]:
