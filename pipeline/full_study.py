@@ -24,6 +24,7 @@ from pipeline.settings import Settings
 from rollouts.agent import FULL
 from rollouts.exercise import caveat
 from rollouts.pools import pools_kept
+from rollouts.progress import note
 from rollouts.studies.plan import Checkpoint, Course, StudyPlan, course_home, studies_home, write_plan
 from warehouse.database import BusyError
 from warehouse.domains import load_domain
@@ -169,7 +170,7 @@ def study_builds(settings: Settings) -> dg.AssetsDefinition:
         "learnt from build by build, each in a data home of its own below studies/<scale>/curricula/. What "
         "was interrupted is completed, and what is whole is not made again.",
     )
-    def made(context: dg.AssetExecutionContext, config: StudyRolloutsConfig) -> dg.MaterializeResult[Any]:
+    def made(config: StudyRolloutsConfig) -> dg.MaterializeResult[Any]:
         from pipeline import launch  # which needs the definitions that this asset is one of
 
         scale = scale_row(config.scale)
@@ -181,7 +182,7 @@ def study_builds(settings: Settings) -> dg.AssetsDefinition:
                 at = settings.model_copy(update={"data": course_home(own, curriculum.name)})
                 orders = _placed(at, curriculum)
                 for order in orders:
-                    context.log.info(f"{curriculum.name}: build {order.build} of {len(orders)}")
+                    note(f"{curriculum.name}: build {order.build} of {len(orders)}")
                     try:
                         launch.complete_build(at, order, config.workers)
                     except (RunFailedError, BusyError) as error:
