@@ -10,9 +10,10 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import dagster as dg
+import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from assets import metadata
@@ -123,7 +124,7 @@ def _asked(curriculum: Curriculum, scale: Scale) -> tuple[str, ...]:
     return tuple(task_id for own in of_groups for task_id in own[: scale.tasks_each])
 
 
-class Size(BaseModel):
+class Size(NamedTuple):
     """How much a scale plays, where nothing is there yet."""
 
     training: int
@@ -252,9 +253,7 @@ def _course(home: Path, curriculum: Curriculum, orders: Sequence[Order], scale: 
     )
 
 
-def _shown(courses: Sequence[Course]) -> Any:
-    import polars as pl
-
+def _shown(courses: Sequence[Course]) -> pl.DataFrame:
     return pl.DataFrame(
         [
             {"curriculum": course.name, **point.model_dump()}
