@@ -43,18 +43,26 @@ def _shown(settings: Settings, scale: str) -> None:
     from rollouts.studies.plan import read_figures, studies_home
 
     home = settings.home
-    figures = ["k", "n", "share", "low", "high", "difference", "difference_low", "difference_high"]
+    success = ["k", "n", "share", "low", "high"]
+    gain = {"difference": "difference", "from": "difference_low", "to": "difference_high"}
     rows = read_figures(home, scale, "accumulation")
     whole = rows.filter(rows["name"] == rows["name"][0])
-    show(whole.select("episodes", *figures), f"Accumulation, {rows['name'][0]}: success after M episodes")
+    show(
+        whole.select("episodes", *success, **gain),
+        f"Accumulation, {rows['name'][0]}: success after so many training episodes",
+    )
     rows = read_figures(home, scale, "curricula")
-    show(rows.select("curriculum", "progress", *figures[:-3]), "Curricula on the Diamond tasks")
+    show(rows.select("curriculum", "progress", *success, **gain), "Curricula, on the Diamond tasks")
     rows = read_figures(home, scale, "remedies")
-    pairs = ["k", "other_k", "n", "difference", "difference_low", "difference_high", "effect"]
-    show(rows.select("name", *pairs), "With remedies (k) and without them (other_k)")
+    show(
+        rows.select("name", "n", **{"with": "k", "without": "other_k"} | gain),
+        "Remedies: episodes that succeeded with and without them",
+    )
     rows = read_figures(home, scale, "overhead")
-    spent = ["skills", "remedies", "tokens", "prompts", "calls", "played", "median_ms", "retrievals"]
-    show(rows.select("episodes", *spent), "Overhead: means, and the median time of a retrieval")
+    show(
+        rows.select("episodes", "skills", "remedies", "tokens", "prompts", "calls", "played", "median_ms"),
+        "Overhead: mean tokens retrieved into a prompt, mean calls in an episode, time of a retrieval",
+    )
     out.print(
         "Intervals: 95 % Wilson of k / n, 95 % bootstrap of differences (with − without, or to the "
         f"empty store). {caveat(settings.model)}",
