@@ -54,12 +54,14 @@ def bars(frame: pl.DataFrame, category: str, amount: str, title: str) -> dg.Mark
         )
         .properties(width=420, height={"step": 18})
     )
-    return _embedded(chart, title)
+    return _picture(chart, title)
 
 
-def picture(chart: Any, title: str, note: str) -> dg.MarkdownMetadataValue:
-    """A chart of altair as an embedded picture, with what has to be said beside it."""
-    return dg.MetadataValue.md(f"{_embedded(chart, title).md_str}\n\n*{note}*")
+def _picture(chart: Any, title: str) -> dg.MarkdownMetadataValue:
+    picture = BytesIO()
+    chart.save(picture, format="png", scale_factor=2)
+    encoded = base64.b64encode(picture.getvalue()).decode()
+    return dg.MetadataValue.md(f"![{title}](data:image/png;base64,{encoded})")
 
 
 def counts(values: Iterable[tuple[str, int]]) -> dict[str, Any]:
@@ -67,11 +69,9 @@ def counts(values: Iterable[tuple[str, int]]) -> dict[str, Any]:
     return {name: dg.MetadataValue.int(count) for name, count in values}
 
 
-def _embedded(chart: Any, title: str) -> dg.MarkdownMetadataValue:
-    drawn = BytesIO()
-    chart.save(drawn, format="png", scale_factor=2)
-    encoded = base64.b64encode(drawn.getvalue()).decode()
-    return dg.MetadataValue.md(f"![{title}](data:image/png;base64,{encoded})")
+def figure(chart: Any, title: str, note: str) -> dg.MarkdownMetadataValue:
+    """A chart of altair as an embedded picture, with what has to be said beside it."""
+    return dg.MetadataValue.md(f"{_picture(chart, title).md_str}\n\n*{note}*")
 
 
 def _brief_type(dtype: pl.DataType) -> str:

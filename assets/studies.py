@@ -236,7 +236,7 @@ def _result(
             "path": dg.MetadataValue.path(str(path)),
             "dagster/row_count": rows.height,
             "what it says": dg.MetadataValue.md("\n".join(f"- {line}" for line in study.said)),
-            "figure": metadata.picture(study.chart, name, caveat(model.row)),
+            "figure": metadata.figure(study.chart, name, caveat(model.row)),
             "table": metadata.table(rows, rows=200),
             **beside,
             "scale": f"{plan.scale}: {plan.doc}",
