@@ -16,6 +16,7 @@ from rollouts.agent import agent_row
 from rollouts.evaluation import evaluation_home, shared_worlds
 from rollouts.exercise import Exercise, caveat, hands
 from rollouts.studies import success
+from rollouts.studies.columns import NOTES
 from rollouts.studies.overhead import overhead
 from rollouts.studies.page import of_plan, shown, write_page
 from rollouts.studies.plan import Course, StudyPlan, course_home, read_plan, studies_home, write_figures
@@ -238,6 +239,7 @@ def _result(
             "what it says": dg.MetadataValue.md("\n".join(f"- {line}" for line in study.said)),
             "figure": metadata.figure(study.chart, name, caveat(model.row)),
             "table": metadata.table(rows, rows=200),
+            "dagster/column_schema": metadata.table_schema(rows, NOTES),
             **beside,
             "scale": f"{plan.scale}: {plan.doc}",
             "played": of_plan(plan),

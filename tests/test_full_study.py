@@ -3,7 +3,6 @@
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 import pytest
@@ -144,13 +143,15 @@ def test_the_page_and_the_assets_show_all_studies(made: tuple[Settings, Result])
             event = instance.get_latest_materialization_event(dg.AssetKey(asset))
             assert event is not None
             assert event.asset_materialization is not None
-            shown: dict[str, Any] = {
-                name: value.value for name, value in event.asset_materialization.metadata.items()
-            }
-            assert shown["figure"].startswith("![")
-            assert STAND_INS in shown["figure"]
-            assert shown["table"].records if hasattr(shown["table"], "records") else shown["table"]
-            assert shown["note"] == STAND_INS
+            said = event.asset_materialization.metadata
+            assert str(said["figure"].value).startswith("![")
+            assert STAND_INS in str(said["figure"].value)
+            assert said["note"].value == STAND_INS
+            table, schema = said["table"], said["dagster/column_schema"]
+            assert isinstance(table, dg.TableMetadataValue)
+            assert len(table.records) == said["dagster/row_count"].value
+            assert isinstance(schema, dg.TableSchemaMetadataValue)
+            assert [column.name for column in schema.schema.columns if not column.description] == []
 
 
 def test_no_curriculum_is_asked_in_a_world_that_it_was_trained_in(made: tuple[Settings, Result]) -> None:
