@@ -84,6 +84,11 @@ def counts(values: Iterable[tuple[str, int]]) -> dict[str, Any]:
     return {name: dg.MetadataValue.int(count) for name, count in values}
 
 
+def figure(chart: Any, title: str, note: str) -> dg.MarkdownMetadataValue:
+    """A chart of altair as an embedded picture, with what has to be said beside it."""
+    return dg.MetadataValue.md(f"{_picture(chart, title).md_str}\n\n*{note}*")
+
+
 def _brief_type(dtype: pl.DataType) -> str:
     """A type without the members of its enums and structs, which would fill the page."""
     if isinstance(dtype, pl.List):

@@ -11,11 +11,13 @@ from assets.imported_trajectories import imported_trajectories
 from assets.knowledge_candidates import knowledge_candidates
 from assets.knowledge_snapshot import knowledge_snapshot
 from assets.loop_report import loop_report
+from assets.studies import studies_ask_in_new_worlds
 from assets.success_rates import evaluation_is_no_evidence, success_rates
 from assets.training_rollouts import training_rollouts
 from assets.typed_feedback import typed_feedback
 from pipeline.builds import nightly_build, nightly_schedule
 from pipeline.freshness import kept_fresh
+from pipeline.full_study import studies
 from pipeline.jobs import JOBS
 from pipeline.resources import resources
 from pipeline.sensors import sensors
@@ -40,8 +42,13 @@ def definitions(settings: Settings) -> dg.Definitions:
     """The code location for these settings."""
     whole_build = nightly_build(settings, lambda name: found.resolve_job_def(name))
     found = dg.Definitions(
-        assets=[kept_fresh(asset, settings) for asset in ASSETS],
-        asset_checks=[*all_checks(), seeds_are_disjoint, evaluation_is_no_evidence],
+        assets=[*(kept_fresh(asset, settings) for asset in ASSETS), *studies(settings)],
+        asset_checks=[
+            *all_checks(),
+            seeds_are_disjoint,
+            evaluation_is_no_evidence,
+            studies_ask_in_new_worlds,
+        ],
         jobs=[*JOBS, whole_build],
         schedules=[nightly_schedule(settings, whole_build)],
         sensors=sensors(settings),

@@ -29,6 +29,8 @@ from dagster._core.utils import make_new_run_id
 from dagster_shared.error import SerializableErrorInfo
 
 from assets.partitions import GROUPS, IMPORTED, PLAYED, builds, key_of
+from assets.studies import PLAY as STUDIES_PLAY
+from assets.studies import READ as STUDIES_READ
 from pipeline.failures import is_expected, is_infrastructure
 from pipeline.jobs import OF_ROLLOUTS
 from warehouse.database import BusyError, exclusive
@@ -123,6 +125,12 @@ class InProcess:
     def write_report(self, config: Mapping[str, Any]) -> dg.ExecuteInProcessResult:
         """Writes the report of everything that was evaluated; `config` is ReportConfig."""
         return self.execute("write_report", ops={"loop_report": {"config": dict(config)}})
+
+    def full_study(self, scale: str, workers: int) -> dg.ExecuteInProcessResult:
+        """All studies of a scale (pipeline/study_scales.toml) and their page."""
+        which: dict[str, Any] = {"scale": scale}
+        plays = {name: {"config": which | {"workers": workers}} for name in STUDIES_PLAY}
+        return self.execute("full_study", ops=plays | {name: {"config": which} for name in STUDIES_READ})
 
     def execute(
         self,

@@ -6,6 +6,7 @@ import dagster as dg
 from dagster._core.definitions.unresolved_asset_job_definition import UnresolvedAssetJobDefinition
 
 from assets.resources import DataHome
+from assets.studies import GROUP as STUDIES_GROUP
 from warehouse.analysis import publish
 from warehouse.curator import CuratorSettings
 from warehouse.fold import curator, rebuild
@@ -68,6 +69,12 @@ write_report: Final = dg.define_asset_job(
     description="**Closed loop, step 4 of 4: the page that says whether frozen knowledge helped,** from what "
     "was evaluated so far.",
 )
+full_study: Final = dg.define_asset_job(
+    "full_study",
+    selection=dg.AssetSelection.groups(STUDIES_GROUP),
+    description="All studies and their page: accumulation, curricula, remedies, overhead. Makes the "
+    "curricula, asks every checkpoint frozen, and goes on where it was when it is run again.",
+)
 
 
 @dg.op(
@@ -95,5 +102,6 @@ JOBS: Final[list[dg.JobDefinition | UnresolvedAssetJobDefinition]] = [
     evaluate_snapshot,
     publish_analysis,
     write_report,
+    full_study,
     rebuild_warehouse,
 ]

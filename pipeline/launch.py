@@ -26,6 +26,7 @@ __all__ = [
     "end_orphans",
     "evaluate_snapshot",
     "evaluate_snapshots",
+    "full_study",
     "import_traces",
     "learn_from_rollouts",
     "learn_knowledge",
@@ -111,6 +112,12 @@ def evaluate_snapshots(
     """`evaluate_snapshot` of several builds; side by side where Dagster can name them as a range."""
     with _executor(settings) as executor:
         return executor.evaluate_snapshots(of, groups, config)
+
+
+def full_study(settings: Settings, scale: str, workers: int) -> dg.ExecuteInProcessResult:
+    """All studies of a scale and their page."""
+    with _executor(settings) as executor:
+        return executor.full_study(scale, workers)
 
 
 def publish_analysis(settings: Settings) -> dg.ExecuteInProcessResult:

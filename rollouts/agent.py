@@ -18,7 +18,17 @@ from prompts.tokens import TokenCounter
 from rollouts.adaptor import Adaptor
 from rollouts.budget import CallBudget
 from rollouts.goal_alone import goal_as_plan
-from rollouts.planner import Asked, Moment, Outcome, Plan, Planner, PlanningFailure, Recall, Retry
+from rollouts.planner import (
+    Asked,
+    Moment,
+    Outcome,
+    Plan,
+    Planner,
+    PlanningFailure,
+    Recall,
+    Retry,
+    Timed,
+)
 from rollouts.protocols import EpisodeSpec
 from rollouts.sightings import Row
 from warehouse.domains import Domain
@@ -197,10 +207,12 @@ class Parts:
         domain: Domain,
         entries: Iterable[Entry],
         counter: TokenCounter,
+        timed: Callable[[Timed], None] | None = None,
     ) -> Self:
-        """The parts that a row names, over a snapshot's entries, each of which says where it was learnt."""
+        """The parts that a row names, over a snapshot's entries, each of which says where it was learnt.
+        `timed` is told what each retrieval took."""
         shown = [entry for entry in entries if entry.type in row.types]
-        recall = Recall(Index.build(shown, domain), counter)
+        recall = Recall(Index.build(shown, domain), counter, timed=timed)
         executors = (row.executor,)
         return cls(row, domain, Planner(domain, recall, executors), Adaptor(domain, recall, executors))
 

@@ -160,13 +160,14 @@ def _compared(pairs: pl.DataFrame, groups: list[str], tasks: Mapping[str, int]) 
     return {"tasks": sum(own.values()), **counted(pairs).row(), **shares, **interval, "drawn": found.drawn}
 
 
-def shared_worlds(home: Path) -> pl.DataFrame:
+def shared_worlds(home: Path, evaluated_in: Path | None = None) -> pl.DataFrame:
     """Worlds that are on the wrong side: (world, world_seed) that training and evaluation have in common, or
-    whose seed is of the other kind. Empty where nothing is."""
+    whose seed is of the other kind. Empty where nothing is. `evaluated_in` is the evaluation's home, where it
+    is not below `home`."""
     columns = ["world", "world_seed"]
     trained, asked = (
         trace_store(of).scan("episodes").drop_nulls(columns).select(columns).unique().collect()
-        for of in (home, evaluation_home(home))
+        for of in (home, evaluated_in or evaluation_home(home))
     )
     wrong = [
         trained.join(asked, on=columns).with_columns(why=pl.lit("in both")),

@@ -17,6 +17,7 @@ from prompts.tokens import PieceCounter, TokenCounter
 from rollouts.agent import AgentRow, Parts
 from rollouts.backends import InProcess, RolloutBackend, stage_kit
 from rollouts.monitor import DEFAULTS
+from rollouts.planner import Timed
 from rollouts.pools import SHARDS_EACH, shared_pool
 from rollouts.protocols import EpisodeSpec
 from rollouts.rounds import Crew, crew_of
@@ -148,10 +149,10 @@ class Exercise:
         first = int(derive_id("first planner", of), 16)
         return [(world, (first + number) % self.planners) for number, world in enumerate(worlds)]
 
-    def crew(self, entries: Iterable[Entry]) -> Crew:
-        """Agents that know these entries."""
+    def crew(self, entries: Iterable[Entry], timed: Callable[[Timed], None] | None = None) -> Crew:
+        """Agents that know these entries; `timed` is told what each of their retrievals took."""
         mind = self.mind
-        parts = Parts.of(self.row, self.domain, entries, mind.counter if mind else PieceCounter())
+        parts = Parts.of(self.row, self.domain, entries, mind.counter if mind else PieceCounter(), timed)
         models = (lambda role, seed: mind.by_seed(seed)) if mind else planners(self.domain, self.standin)
         return crew_of(parts, self.suite, models)
 

@@ -10,8 +10,9 @@ ask the model once, and hand the answers back:
 Nothing here holds state between calls; the budget after a call is in `Asked` and belongs to the episode.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from time import perf_counter
 from typing import Final, NamedTuple
 
 from prompts.language_model import NOT_THE_MODELS, ErrorReason, ModelAnswer, ModelRequest
@@ -115,11 +116,28 @@ class PlanningFailure:
 Outcome = Plan | Retry | PlanningFailure
 
 
-class Recall:
-    """What a snapshot knows for a moment, eq. 7: the best set within a budget of real tokens."""
+class Timed(NamedTuple):
+    """How long one retrieval took, counting of tokens included, over how many entries, and how many it gave.
+    Telemetry: nothing that is stored or hashed may depend on it."""
 
-    def __init__(self, index: Index, counter: TokenCounter, budget: int = KNOWLEDGE_TOKENS) -> None:
+    seconds: float
+    active: int
+    retrieved: int
+
+
+class Recall:
+    """What a snapshot knows for a moment, eq. 7: the best set within a budget of real tokens. `timed` is told
+    of every retrieval what it took."""
+
+    def __init__(
+        self,
+        index: Index,
+        counter: TokenCounter,
+        budget: int = KNOWLEDGE_TOKENS,
+        timed: Callable[[Timed], None] | None = None,
+    ) -> None:
         self._index = index
+        self._timed = timed
         self._counter = counter
         self._cost = EntryCost(counter)
         self._budget = budget
@@ -135,8 +153,12 @@ class Recall:
 
     def recall(self, context: Context, beside: Sequence[Entry] = ()) -> Retrieved:
         """The most relevant entries within what `beside`, which the prompt shows as well, leaves."""
+        started = perf_counter()
         left = self._budget - self.tokens_of(beside)
-        return retrieve(self._index, context, left, self._cost, self.tokens_of)
+        found = retrieve(self._index, context, left, self._cost, self.tokens_of)
+        if self._timed is not None:
+            self._timed(Timed(perf_counter() - started, len(self._index), len(found.entries)))
+        return found
 
     def tokens_of(self, entries: Sequence[Entry]) -> int:
         """Tokens of the final text of `entries`, skills and remedies under their own headings."""

@@ -33,6 +33,13 @@ def progress_on(console: Console | None) -> Iterator[None]:
         _CONSOLE.reset(token)
 
 
+def note(text: str) -> None:
+    """A line between two bars, where a console was chosen."""
+    console = _CONSOLE.get()
+    if console is not None and console.is_terminal:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
 def followed(items: Iterable[T], description: str, total: int | None = None) -> Iterator[T]:
     """`items`, with a bar that counts them where a console was chosen."""
     console = _CONSOLE.get()

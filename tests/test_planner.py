@@ -22,6 +22,7 @@ from rollouts.planner import (
     PlanningFailure,
     Recall,
     Retry,
+    Timed,
     usage_from,
 )
 from tests.test_inducer import failure, state, success
@@ -99,6 +100,17 @@ def test_knowledge_stays_within_its_tokens(minecraft: Domain) -> None:
         asked = Planner(minecraft, shelf).request(moment("stone_axe"))
         assert shelf.tokens_of(asked.situation.entries) <= budget
     assert asked.situation.entries
+
+
+def test_who_asks_is_told_what_a_retrieval_took(minecraft: Domain) -> None:
+    taken: list[Timed] = []
+    remedy = station_remedy(minecraft)
+    shelf = Recall(Index.build([remedy], minecraft), PieceCounter(), timed=taken.append)
+    timed, untimed = (Planner(minecraft, each) for each in (shelf, recall(minecraft, remedy)))
+    asked = timed.request(moment("stone_axe"))
+    assert [(each.active, each.retrieved) for each in taken] == [(1, 1)]
+    assert taken[0].seconds > 0
+    assert asked.request.request_id == untimed.request(moment("stone_axe")).request.request_id
 
 
 def test_a_broken_answer_is_retried_once_with_the_reason(minecraft: Domain) -> None:

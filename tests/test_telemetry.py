@@ -25,6 +25,19 @@ def test_rows_are_read_as_they_were_written_oldest_first(tmp_path: Path) -> None
     assert found["tokens_in"].to_list() == [7, None, None]
 
 
+def test_retrievals_are_kept_beside_model_calls(tmp_path: Path) -> None:
+    at = datetime(2030, 1, 1, tzinfo=UTC)
+    rows = [
+        {"at": at, "build": "b1", "seconds": seconds, "active": 3, "retrieved": 1} for seconds in (0.5, 0.25)
+    ]
+    assert telemetry.append_retrievals(tmp_path, rows) is not None
+    found = telemetry.read_retrievals(tmp_path)
+    assert found.schema == telemetry.RETRIEVAL_TELEMETRY
+    assert found["seconds"].to_list() == [0.5, 0.25]
+    assert telemetry.read(tmp_path).is_empty()
+    assert telemetry.append_retrievals(tmp_path, []) is None
+
+
 def test_nothing_is_written_of_nothing(tmp_path: Path) -> None:
     assert telemetry.append(tmp_path, []) is None
     assert telemetry.read(tmp_path).is_empty()

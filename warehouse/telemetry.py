@@ -1,9 +1,10 @@
-"""What model calls took: times, reuse, cost. Beside the log and outside of every hash, fold and comparison.
+"""What model calls and retrievals took: times, reuse, cost. Beside the log and outside of every hash, fold
+and comparison.
 
-    telemetry/model_calls/<time>-<process>.parquet
+    telemetry/model_calls/<time>-<process>.parquet    a row per question, cached or not
+    telemetry/retrievals/<time>-<process>.parquet     a row per retrieval of a study's evaluation
 
-A row per question, cached or not. The answer log, which the fold reads, has neither time nor cost. These
-files may be removed at any time.
+The answer log, which the fold reads, has neither time nor cost. These files may be removed at any time.
 """
 
 import os
@@ -17,6 +18,8 @@ import polars as pl
 
 from warehouse.shards import replacing
 
+_MODEL_CALLS: Final = "model_calls"
+_RETRIEVALS: Final = "retrievals"
 MODEL_TELEMETRY: Final = pl.Schema(
     {
         "at": pl.Datetime("us", "UTC"),
@@ -35,6 +38,16 @@ MODEL_TELEMETRY: Final = pl.Schema(
         "cost": pl.Float64(),
     }
 )
+RETRIEVAL_TELEMETRY: Final = pl.Schema(
+    {
+        "at": pl.Datetime("us", "UTC"),
+        "build": pl.String(),
+        "seconds": pl.Float64(),
+        "active": pl.Int32(),
+        "retrieved": pl.Int32(),
+    }
+)
+"""`build` is the one that the episodes are filed under, `active` the entries that could be retrieved."""
 
 
 def now() -> datetime:
@@ -44,22 +57,37 @@ def now() -> datetime:
 
 def append(home: Path, rows: Sequence[Mapping[str, Any]]) -> Path | None:
     """Writes rows of `MODEL_TELEMETRY` as one file; its path, None when there are no rows."""
-    if not rows:
-        return None
-    path = _folder(home) / f"{time.time_ns()}-{os.getpid()}.parquet"
-    with replacing(path) as temporary:
-        pl.DataFrame(rows, schema=MODEL_TELEMETRY, orient="row").write_parquet(temporary)
-    return path
+    return _append(_folder(home, _MODEL_CALLS), rows, MODEL_TELEMETRY)
+
+
+def append_retrievals(home: Path, rows: Sequence[Mapping[str, Any]]) -> Path | None:
+    """Writes rows of `RETRIEVAL_TELEMETRY` as one file; its path, None when there are no rows."""
+    return _append(_folder(home, _RETRIEVALS), rows, RETRIEVAL_TELEMETRY)
 
 
 def read(home: Path) -> pl.DataFrame:
-    """All rows, oldest first."""
-    files = sorted(_folder(home).glob("[0-9]*.parquet"))
-    frames = [pl.read_parquet(path, glob=False) for path in files]
-    return (
-        pl.concat(frames).sort("at", maintain_order=True) if frames else pl.DataFrame(schema=MODEL_TELEMETRY)
-    )
+    """All rows of `MODEL_TELEMETRY`, oldest first."""
+    return _read(_folder(home, _MODEL_CALLS), MODEL_TELEMETRY)
 
 
-def _folder(home: Path) -> Path:
-    return home / "telemetry" / "model_calls"
+def read_retrievals(home: Path) -> pl.DataFrame:
+    """All rows of `RETRIEVAL_TELEMETRY`, oldest first."""
+    return _read(_folder(home, _RETRIEVALS), RETRIEVAL_TELEMETRY)
+
+
+def _append(folder: Path, rows: Sequence[Mapping[str, Any]], schema: pl.Schema) -> Path | None:
+    if not rows:
+        return None
+    path = folder / f"{time.time_ns()}-{os.getpid()}.parquet"
+    with replacing(path) as temporary:
+        pl.DataFrame(rows, schema=schema, orient="row").write_parquet(temporary)
+    return path
+
+
+def _read(folder: Path, schema: pl.Schema) -> pl.DataFrame:
+    frames = [pl.read_parquet(path, glob=False) for path in sorted(folder.glob("[0-9]*.parquet"))]
+    return pl.concat(frames).sort("at", maintain_order=True) if frames else pl.DataFrame(schema=schema)
+
+
+def _folder(home: Path, kind: str) -> Path:
+    return home / "telemetry" / kind

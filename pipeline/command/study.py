@@ -125,3 +125,27 @@ def agents(
     options = {"suite": suite, "tasks": task or [], "episodes": episodes, "planners": planners}
     options |= {"agent": "full", "workers": workers, "horizon_cap": horizon_cap, "seed": seed}
     studies.across_agents(group or [], agents, builds, options)
+
+
+@app.command()
+def full(
+    scale: Annotated[str, typer.Option(help="a row of pipeline/study_scales.toml: full or small")] = "full",
+    workers: Workers = 2,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="only say how much would be played")] = False,
+) -> None:
+    """All studies in one job, and a page with a section for each: does knowledge accumulate, which curriculum
+    is the best to learn from, what are remedies worth, and what does it all cost?
+
+    Plays the curricula accumulation, diamond_only, pretrain_freeze and mixed (your own of these names take
+    their place), each in a data home below data/studies/SCALE/curricula/, asks every checkpoint frozen, and
+    writes data/studies/SCALE/report/index.html with k, n and intervals. Stopped, it goes on where it was.
+
+    Examples:
+
+    * `mineevolve study full`
+    * `mineevolve study full --scale small`
+    * `mineevolve study full --dry-run`
+    """
+    from pipeline.command.full_study import full_study
+
+    full_study(scale, workers, dry_run=dry_run)
