@@ -24,9 +24,11 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)
 print(flush=True)
 time.sleep(99)
 """
+# Where tests run in the background of a shell, interruptions are ignored, and that is inherited.
 ATTENDED = """
-import os, sys
+import os, signal, sys
 from pipeline.command.web import attended
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.exit(attended([sys.executable, "-c", sys.argv[1]], os.environ, grace_s=float(sys.argv[2])))
 """
 
