@@ -97,7 +97,10 @@ def served(row: VllmRow, models_file: Path, minecraft: Domain) -> Iterator[Langu
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     environment = os.environ | {"MINEEVOLVE_MODELS": str(models_file)}
-    command = [sys.executable, "-c", "from pipeline.command import app; app()", "serve-model", "small"]
+    # Where tests run in the background of a shell, interruptions are ignored, and that is inherited.
+    heeding = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    called = f"{heeding}; from pipeline.command import app; app()"
+    command = [sys.executable, "-c", called, "serve-model", "small"]
     server = subprocess.Popen([*command, "--port", str(port)], env=environment)
     try:
         wait_for(f"http://127.0.0.1:{port}/health", server)
