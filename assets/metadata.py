@@ -92,6 +92,7 @@ def figure(chart: Any, title: str, note: str) -> dg.MarkdownMetadataValue:
 def _brief_type(dtype: pl.DataType) -> str:
     """A type without the members of its enums and structs, which would fill the page."""
     if isinstance(dtype, pl.List):
+        # Of a schema's list the inner type is an instance; Polars' annotation allows for the class as well.
         return f"List({_brief_type(dtype.inner)})"  # type: ignore[arg-type]
     return type(dtype).__name__ if isinstance(dtype, pl.Enum | pl.Struct) else str(dtype)
 

@@ -114,6 +114,7 @@ class Exercise:
             raise ExerciseError(f"the suite has no group {group}; it has: {', '.join(suite.groups)}")
         wrong = standin or standin_settings()
         own_worlds = {task.id: worlds[task.id] for task in tasks if worlds and task.id in worlds}
+        # `figures` are fields of several types, told apart by name alone.
         return cls(domain, suite, tasks, row, standin=wrong, mind=mind, worlds=own_worlds, **figures)  # type: ignore[arg-type]
 
     def training(self, build: str, snapshot_id: str | None) -> list[EpisodeSpec]:

@@ -127,7 +127,9 @@ def write_page(home: Path, scale: str, caveat: str) -> Path:
             least_pairs=LEAST_PAIRS,
             charts={name: charts.svg(study.chart, name) for name, study in studies.items()},
             tables={name: drawn(name, rows) for name, rows in held.items()},
-            excluded=max(int(held[name]["excluded"].max()) for name in TABLES if name != "overhead"),  # type: ignore[arg-type]
+            excluded=max(
+                count for name in TABLES if name != "overhead" for count in held[name]["excluded"].to_list()
+            ),
         )
     )
     path = report_file(studies_home(home, scale))
