@@ -196,3 +196,20 @@ def test_a_remedy_for_the_way_back_is_tried_before_a_station_is_made_anew(minecr
     walked = seen("move", None, None).model_copy(update={"y": None})
     again = asked.model_copy(update={"recent": (failed, walked, failed)})
     assert "craft crafting_table 1" in words(plan_of(engine, again, minecraft))
+
+
+def test_what_failed_in_this_very_state_is_not_tried_again(minecraft: Domain) -> None:
+    # A wrong diagnosis, as one is drawn now and then: planks are made in the hand, and a table of them.
+    at_hand = state({"oak_log": 3})
+    table = failure("craft", "#planks", "MISSING_STATION", missing={"crafting_table": 1}, before=at_hand)
+    planks = failure(
+        "craft", "crafting_table", "MISSING_INGREDIENT", missing={"oak_planks": 4}, before=at_hand
+    )
+    both = (learnt(minecraft, planks), learnt(minecraft, table))
+    plan = [step_of("sg_001", "craft", "crafting_table", "failed")]
+    failed = seen("craft", "crafting_table", "MISSING_INGREDIENT")
+    asked = repair_of(goal_of("wooden_pickaxe"), plan, 0, failed, {"oak_log": 3}, temporary=both)
+    assert words(plan_of(RulesStandIn(minecraft), asked, minecraft))[0] == "craft #planks 12"
+    # Where the pack has changed since, the state is another, and what is known counts again.
+    changed = asked.model_copy(update={"recent": (failed.model_copy(update={"change": {"oak_log": 1}}),)})
+    assert words(plan_of(RulesStandIn(minecraft), changed, minecraft))[0] == "craft crafting_table 1"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from prompts.engines.errands import Errand, NoWayError, TooLongError, alternatives
@@ -170,6 +170,7 @@ def test_without_a_cause_that_can_be_removed_it_abstains(
     assert reason in found
 
 
+@example(kind="mine", target="#logs", failure_type="NO_FUEL", missing={}, held={})  # oak logs burn
 @given(
     kind=st.sampled_from(KINDS),
     target=st.sampled_from(["stone", "stick", "crafting_table", "cow", "iron_ingot", "#logs"]),

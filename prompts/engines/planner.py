@@ -8,7 +8,7 @@ who does not know what was wrong.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from prompts.engines.beliefs import Beliefs, Heights, Timeouts
@@ -82,9 +82,7 @@ def repair_for_plan(situation: RepairSituation, beliefs: Beliefs, timeouts: Time
     tried = Tried(situation.recent, beliefs.facts)
     remedies = _sayable((*situation.temporary, *situation.remedies), situation, beliefs)
     skills = _sayable(situation.skills, situation, beliefs)
-    guidance = Guidance(beliefs, skills, remedies, tried)
-    draft = _Draft(situation, beliefs, guidance, timeouts, _standing(situation, tried, guidance))
-    steps = [*_getting_on(tried, remedies, guidance), *draft.steps()][:MAX_SUBGOALS]
+    draft, steps = _mended(situation, beliefs, timeouts, tried, skills, remedies)
     ids = {entry.entry_id[:LABEL_LENGTH] for entry in remedies}
     suffix: list[dict[str, Any]] = []
     for at, planned in enumerate(steps, 1):
@@ -98,6 +96,39 @@ def repair_for_plan(situation: RepairSituation, beliefs: Beliefs, timeouts: Time
         "repaired_suffix": suffix,
         "active_remedies_used": list(used),
     }
+
+
+def _mended(
+    situation: RepairSituation,
+    beliefs: Beliefs,
+    timeouts: Timeouts,
+    tried: Tried,
+    skills: tuple[Entry, ...],
+    remedies: tuple[Entry, ...],
+) -> tuple["_Draft", list[Planned]]:
+    """The draft of a repair and its steps. Where its plan begins with what has failed in this very state, the
+    knowledge that leads there is left out: the entry without which it begins otherwise, those that it is
+    planned with first and then the least sure; all of it where no single one makes the difference."""
+
+    def drafted(left_out: Collection[Entry]) -> tuple[_Draft, list[Planned], list[Planned]]:
+        kept, known = (tuple(each for each in all_ if each not in left_out) for all_ in (skills, remedies))
+        guidance = Guidance(beliefs, kept, known, tried)
+        draft = _Draft(situation, beliefs, guidance, timeouts, _standing(situation, tried, guidance))
+        return draft, _getting_on(tried, known, guidance), draft.steps()
+
+    def is_futile(planned: Planned) -> bool:
+        return (planned.step.kind, planned.step.target) in tried.futile
+
+    chosen = first = drafted(())
+    if is_futile(first[2][0]):
+        every, blamed = (*skills, *remedies), first[2][0].labels
+        doubted = sorted(
+            every, key=lambda each: (each.entry_id[:LABEL_LENGTH] not in blamed, each.confidence)
+        )
+        others = (drafted(left_out) for left_out in (*((entry,) for entry in doubted), every))
+        chosen = next((other for other in others if not is_futile(other[2][0])), first)
+    draft, before, steps = chosen
+    return draft, [*before, *steps][:MAX_SUBGOALS]
 
 
 class _Draft:

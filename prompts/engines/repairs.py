@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from prompts.engines.errands import MAX_STEPS, Errand, NoWayError
 from prompts.situations import RemedySituation, held, stations_near
 from warehouse.domains import Domain
+from warehouse.grammar import same_action
 from warehouse.knowledge import Category, Check, Predicate, Step
 
 _OBTAINING: Final = frozenset({"mine", "craft", "smelt", "combat"})
@@ -59,7 +60,8 @@ def repair_for(situation: RemedySituation, facts: Domain) -> Repair:
         raise AbstainedError(str(error)) from error
     retry = Step(kind=situation.kind, target=situation.target, count=situation.needed)
     steps = (*draft.steps, retry) if draft.retries else draft.steps
-    if all((step.kind, step.target) == (retry.kind, retry.target) for step in steps):
+    failed = (retry.kind, retry.target or "")
+    if all(same_action((step.kind, step.target or ""), failed, facts) for step in steps):
         raise AbstainedError("nothing to do but the failed action again")
     if len(steps) > MAX_STEPS:
         raise AbstainedError(f"more than {MAX_STEPS} steps with the retry")

@@ -43,6 +43,18 @@ class Tried:
         return any(actions <= taken for taken in self._since[:-1])
 
     @property
+    def futile(self) -> frozenset[Action]:
+        """What failed since anything changed: an attempt that failed without a move or a change of the pack
+        leaves the state as it was, and what failed in it fails in it again. An attempt of which that is not
+        known may have changed something."""
+        failed: set[Action] = set()
+        for row in reversed(self._recent):
+            if row.y is not False or row.progress != 0 or row.change is None or any(row.change.values()):
+                break
+            failed.add((row.kind or "", row.target))
+        return frozenset(failed)
+
+    @property
     def placed(self) -> frozenset[str]:
         """Stations that were put somewhere."""
         return frozenset(row.target for row in self._recent if row.kind == "use" and row.y and row.target)
