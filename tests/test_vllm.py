@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 import orjson
+import polars as pl
 import pytest
 
 from pipeline import launch
@@ -29,7 +30,10 @@ from prompts.inducer import induce
 from prompts.language_model import LanguageModel, ModelAnswer, ModelRequest
 from prompts.responses import candidate_from, read_answer
 from prompts.tokens import HuggingFaceCounter
+from rollouts.model_score.judging import score
+from rollouts.model_score.playing import failures
 from rollouts.planner import Plan, Planner, Retry
+from rollouts.worlds.techtree.situations import load_situations
 from tests.brief_answers import LONGEST, BriefPlan, BriefProposal
 from tests.conftest import ROOT
 from tests.engine_contract import CHECKS, contract_questions, questions
@@ -222,6 +226,17 @@ def test_what_was_cut_off_is_asked_for_once_more(offline: LanguageModel, minecra
     assert (again.tokens_in or 0) > (first.tokens_in or 0)
     # The question is the same up to the error that is told at its end.
     assert (again.spent.tokens_reused or 0) > 0.9 * (first.tokens_in or 0)
+
+
+def test_its_remedies_are_scored(offline: LanguageModel, minecraft: Domain) -> None:
+    scored = score(failures(load_situations()[:6], minecraft), offline, minecraft)
+    assert scored.unanswered == 0
+    assert scored.verdicts.height == 6
+    assert scored.answers["model"].unique().to_list() == [offline.name]
+    # What is asked of an answer presupposes a document.
+    assert scored.verdicts.filter(
+        ~pl.col("valid") & pl.any_horizontal("accepted", "cause", "removed")
+    ).is_empty()
 
 
 @pytest.fixture(scope="module")
