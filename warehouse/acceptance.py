@@ -130,7 +130,7 @@ def repetition_reasons(
 
 def generic_faults(trigger: Iterable[Predicate], domain: Domain) -> list[str]:
     """Why a trigger does not pin a situation, which takes an action, target or failure and one thing more."""
-    telling = [predicate for predicate in trigger if _is_telling(predicate, domain)]
+    telling = [predicate for predicate in trigger if is_telling(predicate, domain)]
     found = []
     if not any(predicate.field in PINS and predicate.op in ("eq", "in") for predicate in telling):
         found.append(f"the trigger fixes none of {', '.join(PINS)}")
@@ -178,7 +178,7 @@ def _value_faults(field: str, declared: StateField, value: Scalar, domain: Domai
     return []
 
 
-def _is_telling(predicate: Predicate, domain: Domain) -> bool:
+def is_telling(predicate: Predicate, domain: Domain) -> bool:
     """Whether a predicate tells situations apart: it does not hold always, and not of every living agent."""
     if predicate_faults(predicate, domain):
         return True  # V_match's matter; to call it generic too would blame the wrong rule

@@ -29,9 +29,8 @@ from warehouse.grammar import (
 from warehouse.ids import canonical_bytes
 from warehouse.knowledge import Check, Predicate, RemedyContent, SkillContent, Step
 from warehouse.regions import contradictions, overlap
+from warehouse.state import OUTCOMES
 
-# What an attempt shows only while it runs or afterwards; a skill, thought of before it, says nothing of them.
-_OUTCOMES = ("failure_type", "missing", "progress", "stagnant")
 _ACTION_FIELDS = ("kind", "target")
 _Table = defaultdict[object, dict[str, Entry]]
 
@@ -133,7 +132,8 @@ def _replaces_step(remedy: Entry, skill: Entry, domain: Domain) -> bool:
     if not any(_are_same((step.kind, step.target), replaced, domain) for step in skill.content.steps):
         return False
     # The remedy is about one step of the skill, whose own kind and target need not be the skill's.
-    hidden = (*_OUTCOMES, *_ACTION_FIELDS)
+    # A skill, thought of before an attempt, says nothing of what only the attempt shows.
+    hidden = (*OUTCOMES, *_ACTION_FIELDS)
     return _meet(remedy, skill, domain, hidden)
 
 
@@ -145,7 +145,7 @@ def _replace_each_other(one: Entry, other: Entry, domain: Domain) -> bool:
         return False
     undone = any(_are_same((step.kind, step.target), second, domain) for step in one.content.repair)
     redone = any(_are_same((step.kind, step.target), first, domain) for step in other.content.repair)
-    return undone and redone and _meet(one, other, domain, (*_OUTCOMES, *_ACTION_FIELDS))
+    return undone and redone and _meet(one, other, domain, (*OUTCOMES, *_ACTION_FIELDS))
 
 
 def _same_aim_other_end(one: Entry, other: Entry, domain: Domain) -> bool:

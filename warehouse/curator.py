@@ -3,6 +3,9 @@
     Accept = V_schema and V_match and V_exec and V_spec and V_evidence
              and not repeats_action and not C_conflict
 
+What passes the checks is held against the record (warehouse/backtest.py), and then against the reviews; the
+first that objects decides.
+
 One pass is a pure function of the candidates, the facts, the store and the log of uses: the order of the
 candidates changes nothing, and a candidate that comes again changes nothing. Every candidate gets a decision,
 with all the reasons against it; nothing is dropped in silence.
@@ -15,11 +18,12 @@ An entry's status follows from its evidence and is worked out anew in each pass:
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from warehouse.acceptance import may_stand, reasons_against
+from warehouse.backtest import DEFAULT_BOUNDS, Backtest, Bounds, backtests
 from warehouse.confidence import Outcomes, confidence, outcomes_by_entry
 from warehouse.conflicts import ConflictIndex
 from warehouse.domains.model import Domain
@@ -36,13 +40,15 @@ class CuratorSettings:
 
     `min_support_episodes`: independent episodes that must stand behind a new entry. `high_confidence`: from
     here on an entry is not contradicted by a weaker one; .75 is two supporting episodes without a loss.
-    `retire_below`: an entry of less confidence is retired. `build` names the build of decisions about entries
+    `retire_below`: an entry of less confidence is retired. `backtest`: what a newcomer has to show against
+    the record; None leaves the back-test out. `build` names the build of decisions about entries
     that no candidate of the pass proposes; None takes the entry's own last build.
     """
 
     min_support_episodes: int = 1
     high_confidence: float = 0.75
     retire_below: float = 0.25
+    backtest: Bounds | None = DEFAULT_BOUNDS
     build: str | None = None
 
 
@@ -50,11 +56,12 @@ class Curation(NamedTuple):
     """The store after a pass, by entry id, and its decisions in the order of their candidates' ids.
 
     Behind those of the candidates stand decisions about entries that the pass retired; their `candidate_id`
-    is the entry's id.
+    is the entry's id. `backtests` are of the candidates that passed the checks, in the order of their ids.
     """
 
     store: dict[str, Entry]
     decisions: tuple[Decision, ...]
+    backtests: tuple[Backtest, ...] = ()
 
 
 def curate(
@@ -65,12 +72,14 @@ def curate(
     domain: Domain,
     settings: CuratorSettings | None = None,
     reviews: Iterable[Review] = (),
+    imported: Collection[str] = (),
 ) -> Curation:
     """One pass over `candidates`.
 
     `usage` is the whole log of uses, of earlier builds too: outcomes are counted anew, by distinct episode,
     so that a merge can add them up and a repeated pass does not count twice. One verdict among `reviews` that
-    refuses a candidate is enough; one that accepts it changes nothing.
+    refuses a candidate is enough; one that accepts it changes nothing. `imported` are the facts that came
+    with knowledge from elsewhere: evidence for it, but no part of the record that it is tested on.
     """
     by_id = {candidate.candidate_id: candidate for candidate in candidates}
     proposals = {one: by_id[one] for one in sorted(by_id)}
@@ -78,8 +87,8 @@ def curate(
     for review in sorted(reviews, key=lambda one: (one.candidate_id, one.model, one.request_id)):
         if review.verdict == "rejected":
             refused[review.candidate_id].append(review)
-    pass_ = _Pass(proposals, facts, store, tuple(usage), domain, settings or CuratorSettings(), refused)
-    return pass_.run()
+    used = settings or CuratorSettings()
+    return _Pass(proposals, facts, store, tuple(usage), domain, used, refused, imported).run()
 
 
 @dataclass
@@ -106,6 +115,8 @@ class _Pass:
     settings: CuratorSettings
     refused: Mapping[str, list[Review]]
     """candidate -> the reviews that refuse it"""
+    imported: Collection[str]
+    tested: dict[str, Backtest] = field(default_factory=dict)
     reasons: dict[str, tuple[Reason, ...]] = field(default_factory=dict)
     holder: dict[str, str] = field(default_factory=dict)
     """entry that was merged -> the entry that stands for it now"""
@@ -115,12 +126,11 @@ class _Pass:
     def run(self) -> Curation:
         self.reasons = {
             one: reasons_against(candidate, self.facts, self.domain)
-            or tuple(
-                Reason(rule="review", detail=f"{review.model}: {review.reason}")
-                for review in self.refused.get(one, ())
-            )
             for one, candidate in self.candidates.items()
         }
+        self.tested = self._tested()
+        for one, reasons in self.reasons.items():
+            self.reasons[one] = reasons or self._by_record(one) or self._by_review(one)
         self.holder = {
             one: entry.merged_into for one, entry in self.store.items() if entry.merged_into is not None
         }
@@ -129,7 +139,32 @@ class _Pass:
         pool = self._merged(pool, merged)
         pool, ruling = self._settled(self._weighed(pool), first)
         after = {one: self._versioned(entry) for one, entry in {**merged, **pool}.items()}
-        return Curation({one: after[one] for one in sorted(after)}, self._decisions(after, ruling))
+        return Curation(
+            {one: after[one] for one in sorted(after)},
+            self._decisions(after, ruling),
+            tuple(self.tested.values()),
+        )
+
+    def _tested(self) -> dict[str, Backtest]:
+        """The back-tests of the candidates that passed the checks."""
+        if self.settings.backtest is None:
+            return {}
+        sound = {one: each for one, each in self.candidates.items() if not self.reasons[one]}
+        return backtests(sound, self.facts, self.domain, self.settings.backtest, self.imported)
+
+    def _by_record(self, one: str) -> tuple[Reason, ...]:
+        """What the back-test has against a newcomer. What is in the store is judged by its use: from then on
+        the record shows what it prevents, and the better it works, the worse it would look."""
+        tested = self.tested.get(one)
+        if tested is None or tested.verdict != "rejected" or self.candidates[one].entry_id in self.store:
+            return ()
+        return (Reason(rule="backtest", detail=tested.detail),)
+
+    def _by_review(self, one: str) -> tuple[Reason, ...]:
+        return tuple(
+            Reason(rule="review", detail=f"{review.model}: {review.reason}")
+            for review in self.refused.get(one, ())
+        )
 
     def _standing_for(self, entry_id: str) -> str:
         while entry_id in self.holder:
