@@ -52,6 +52,11 @@ class CuratorSettings:
     build: str | None = None
 
 
+def curator_settings(*, backtest: bool) -> CuratorSettings:
+    """The settings of a pipeline that has the back-test switched on, or off."""
+    return CuratorSettings(backtest=DEFAULT_BOUNDS if backtest else None)
+
+
 class Curation(NamedTuple):
     """The store after a pass, by entry id, and its decisions in the order of their candidates' ids.
 
