@@ -109,11 +109,12 @@ def test_a_trigger_that_holds_before_its_failure_passes() -> None:
 
 
 @pytest.mark.parametrize("firings", [0, 1, 4, 5, 30])
-def test_fewer_than_five_firings_decide_nothing(firings: int) -> None:
+def test_few_firings_decide_nothing(firings: int) -> None:
     found = back_tested(REMEDY, *(made(number) for number in range(firings)))
 
     assert found.fired == firings
-    assert found.verdict == ("undecided" if firings < 5 else "rejected" if firings == 30 else "passed")
+    assert found.verdict == ("rejected" if firings == 30 else "undecided")
+    assert ("fewer than 5" in found.detail) == (firings < 5)
     assert (found.precision is None) == (firings == 0)
     assert passed(REMEDY, *(made(n) for n in range(firings))).decisions[0].verdict == (
         "rejected" if firings == 30 else "accepted"
@@ -216,7 +217,7 @@ def test_repeats_inside_one_episode_weigh_as_one() -> None:
     ]
     found = back_tested(REMEDY, *record)
 
-    assert (found.fired, found.episodes, found.verdict) == (60, 3, "passed")
+    assert (found.fired, found.episodes, found.verdict) == (60, 3, "undecided")
     assert found.precision_high == pytest.approx(wilson(0, 3).high, abs=1e-6)
 
 
@@ -300,7 +301,7 @@ def test_imported_evidence_is_no_sample_of_anything() -> None:
 
 def test_bounds_can_be_set() -> None:
     found = back_tested(REMEDY, *cry_wolf(), bounds=Bounds(min_precision=0.05))
-    assert found.verdict == "passed"
+    assert found.verdict == "undecided"
     assert back_tested(REMEDY, *cry_wolf(), bounds=Bounds(min_firings=41)).verdict == "undecided"
 
 

@@ -17,11 +17,12 @@ in it, the retry above all, happened to the same agent in the same place, and wo
 refute it) once more with what it was drawn from. For the same reason the bounds count episodes: each weighs
 1, with the share of its firings that are hits, in a Wilson interval.
 
-A candidate is rejected when its precision is surely below the bound and its conditions do not single the
-outcome out either: a condition that finds a rare failure where it is surely more frequent than elsewhere says
-something, however often nothing happens.
+A candidate passes when its precision surely reaches the bound, or its conditions single the outcome out: one
+that finds a rare failure where it is surely more frequent than elsewhere says something, however often nothing
+happens. It is rejected when its precision is surely below the bound. Between the two nothing is decided, so
+that noise rejects nobody.
 
-Nothing is decided, and the figures are kept, where
+Nothing is decided either, and the figures are kept, where
 
 - it fired fewer than `min_firings` times;
 - no condition on the state is left beside the action. Precision is then how often this failure comes, or how
@@ -344,12 +345,17 @@ def _verdict(
         return "undecided", "an attempt at the action alone does not do what the skill says"
     asked = bounds.min_success if question.failure_type is None else bounds.min_precision
     among = wilson(figures.hit_share, figures.episodes)
-    if among.high >= asked:
-        return "passed", f"{asked:g} is within reach of {among.low:.2f} to {among.high:.2f}"
+    if among.low >= asked:
+        return "passed", f"at least {among.low:.2f} of the episodes, and {asked:g} are asked for"
     if figures.quiet_episodes:
         elsewhere = wilson(figures.missed_share, figures.quiet_episodes)
         if among.low > elsewhere.high:
-            return "passed", f"rare, and surely rarer where it does not fire (at most {elsewhere.high:.2f})"
+            return "passed", f"surely rarer where it does not fire, at most {elsewhere.high:.2f}"
+    if among.high >= asked:
+        return (
+            "undecided",
+            f"{among.low:.2f} to {among.high:.2f} of the episodes, and {asked:g} are asked for",
+        )
     return "rejected", f"at most {among.high:.2f} of the episodes, and {asked:g} are asked for"
 
 
