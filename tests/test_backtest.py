@@ -1,7 +1,9 @@
 """The back-test: a candidate's conditions before attempts that it was not drawn from."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from prompts.engines.rules import RulesStandIn
+from prompts.inducer import induce
+from rollouts.ingest.importing import discover, import_source
+from rollouts.monitor.feedback import monitor
+from rollouts.trace import Trace
 from tests.good_cases import (
     DOMAIN,
     Case,
@@ -25,7 +32,9 @@ from tests.good_cases import (
 )
 from warehouse.backtest import Backtest, Bounds, backtests, wilson
 from warehouse.curator import Curation, CuratorSettings, curate, curator_settings
-from warehouse.facts import NO_EVIDENCE, Cause, FeedbackFact
+from warehouse.domains import Domain
+from warehouse.facts import NO_EVIDENCE, Cause, FeedbackFact, facts_from
+from warehouse.grammar import action_of
 from warehouse.knowledge import Candidate
 
 REMEDY = station_remedy("oak", "pickaxe")
@@ -361,3 +370,37 @@ def test_candidates_that_are_tested_together_are_tested_as_if_alone(record: list
     assert list(together) == sorted(candidates)
     for one, candidate in candidates.items():
         assert backtests({one: candidate}, facts, DOMAIN)[one] == together[one]
+
+
+# Recorded runs
+
+
+def test_on_real_traces_most_is_undecided_and_nothing_is_rejected_on_few_firings(
+    traces: Path, minecraft: Domain
+) -> None:
+    facts: dict[str, FeedbackFact] = {}
+    for source in discover(traces / "voyager_questllama"):
+        frames = import_source(source, "b1", minecraft).frames
+        feedback = monitor(Trace.of(frames), minecraft)
+        facts |= facts_from(feedback, frames["attempts"], frames["events"], frames["episodes"])
+    candidates = induce(facts, minecraft, RulesStandIn(minecraft), "b1").candidates
+
+    result = curate(candidates, facts, {}, (), minecraft)
+
+    accepted = {one.candidate_id for one in result.decisions if one.verdict == "accepted"}
+    figures = {one.candidate_id: one for one in result.backtests}
+    assert accepted <= figures.keys()
+    assert any(one.fired for one in figures.values())
+    episodes = {one: fact.episode_id for one, fact in facts.items()}
+    for candidate in candidates:
+        found = figures[candidate.candidate_id]
+        own = {episodes[cited] for cited in candidate.support}
+        at_it = [fact for fact in facts.values() if (fact.kind, fact.target) == action_of(candidate.content)]
+        assert found.attempts == sum(
+            fact.y is not None and fact.failure_type != "INFRASTRUCTURE" and fact.episode_id not in own
+            for fact in at_it
+        )
+        assert found.fired >= 5 or found.verdict == "undecided"
+        assert (candidate.candidate_id in accepted) == (found.verdict != "rejected")
+    verdicts = Counter(one.verdict for one in figures.values())
+    assert verdicts["undecided"] > len(figures) / 2, verdicts

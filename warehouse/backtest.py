@@ -18,9 +18,9 @@ refute it) once more with what it was drawn from. For the same reason the bounds
 1, with the share of its firings that are hits, in a Wilson interval.
 
 A candidate passes when its precision surely reaches the bound, or its conditions single the outcome out: one
-that finds a rare failure where it is surely more frequent than elsewhere says something, however often nothing
-happens. It is rejected when its precision is surely below the bound. Between the two nothing is decided, so
-that noise rejects nobody.
+that finds a rare failure where it is surely more frequent than elsewhere says something, however often
+nothing happens. It is rejected when its precision is surely below the bound. Between the two nothing is
+decided, so that noise rejects nobody.
 
 Nothing is decided either, and the figures are kept, where
 
@@ -346,7 +346,7 @@ def _verdict(
     asked = bounds.min_success if question.failure_type is None else bounds.min_precision
     among = wilson(figures.hit_share, figures.episodes)
     if among.low >= asked:
-        return "passed", f"at least {among.low:.2f} of the episodes, and {asked:g} are asked for"
+        return "passed", f"at least {among.low:.2f} of the episodes, {asked:g} are asked for"
     if figures.quiet_episodes:
         elsewhere = wilson(figures.missed_share, figures.quiet_episodes)
         if among.low > elsewhere.high:
