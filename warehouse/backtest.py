@@ -43,7 +43,7 @@ import numpy.typing as npt
 from warehouse.acceptance import is_telling
 from warehouse.domains.model import Domain
 from warehouse.facts import INFRASTRUCTURE, FeedbackFact
-from warehouse.grammar import Action, action_of, conditions_of, known_names
+from warehouse.grammar import Action, action_of, conditions_of, in_order, known_names
 from warehouse.ids import FLOAT_PLACES
 from warehouse.knowledge import Candidate, Predicate, RemedyContent, SkillContent
 from warehouse.state import OUTCOMES, holds
@@ -54,7 +54,10 @@ _Z_95: Final = 1.959963984540054
 
 BacktestVerdict = Literal["passed", "rejected", "undecided"]
 Answers = npt.NDArray[np.int8]
-"""per attempt: 1 true, 0 false, -1 unknown"""
+"""per attempt: `_FALSE`, `_UNKNOWN` or `_TRUE`, so that of several the least is what they say together"""
+_FALSE: Final = 0
+_UNKNOWN: Final = 1
+_TRUE: Final = 2
 Flags = npt.NDArray[np.bool_]
 
 
@@ -179,21 +182,34 @@ class _Figures(NamedTuple):
 
 
 class _Tally:
-    """Counts of one question per episode, shape (count, episode)."""
+    """Counts of one question, shape (episode, answer, outcome, success)."""
 
-    def __init__(self, episodes: npt.NDArray[np.int64], names: Mapping[str, int], *flags: Flags) -> None:
-        self._names = names
-        self._counts = np.stack([np.bincount(episodes[each], minlength=len(names)) for each in flags])
+    def __init__(self, group: "_Group", met: Answers, outcome: Flags) -> None:
+        self._names = group.names
+        cells = ((group.episodes * 3 + met) * 2 + outcome) * 2 + group.succeeded
+        counts = np.bincount(cells, minlength=12 * len(group.names))
+        self._counts = counts.reshape(-1, 3, 2, 2)
 
     def without(self, own: Iterable[str]) -> _Figures:
         """The figures of all episodes but these."""
         left_out = sorted({self._names[one] for one in own if one in self._names})
-        counts = np.delete(self._counts, left_out, axis=1) if left_out else self._counts
-        attempts, fired, hits, successes, quiet, missed, unknown = map(int, counts.sum(axis=1))
+        counts = np.delete(self._counts, left_out, axis=0) if left_out else self._counts
+        per_outcome = counts.sum(axis=3)
+        fired, quiet = per_outcome[:, _TRUE], per_outcome[:, _FALSE]
+        episodes, hit_share = _by_episode(fired)
+        quiet_episodes, missed_share = _by_episode(quiet)
         return _Figures(
-            *(attempts, fired, hits, successes, quiet, missed, unknown),
-            *_by_episode(counts[1], counts[2]),
-            *_by_episode(counts[4], counts[5]),
+            attempts=int(counts.sum()),
+            fired=int(fired.sum()),
+            hits=int(fired[:, 1].sum()),
+            successes=int(counts[:, _TRUE, :, 1].sum()),
+            quiet=int(quiet.sum()),
+            missed=int(quiet[:, 1].sum()),
+            unknown=int(per_outcome[:, _UNKNOWN].sum()),
+            episodes=episodes,
+            hit_share=hit_share,
+            quiet_episodes=quiet_episodes,
+            missed_share=missed_share,
         )
 
 
@@ -211,12 +227,10 @@ class _Group:
 
     def met(self, conditions: Iterable[Predicate]) -> Answers:
         """Whether all conditions hold: false as soon as one is false, unknown if none is and one is."""
-        all_met = np.ones(len(self._facts), dtype=np.int8)
+        all_met = np.full(len(self._facts), _TRUE, dtype=np.int8)
         for predicate in conditions:
-            answers = self._answer(predicate)
-            # false beats unknown beats true
-            all_met = np.where((all_met == 0) | (answers == 0), 0, np.minimum(all_met, answers))
-        return all_met.astype(np.int8)
+            all_met = np.minimum(all_met, self._answer(predicate))
+        return all_met
 
     def outcome(self, failure_type: str | None, missing: tuple[str, ...]) -> Flags:
         """Which attempts succeeded; with a failure type, which failed so for want of all that is named."""
@@ -231,7 +245,8 @@ class _Group:
     def _answer(self, predicate: Predicate) -> Answers:
         if predicate not in self._answers:
             told = (holds(predicate, fact.state_before, self._domain) for fact in self._facts)
-            self._answers[predicate] = np.array([-1 if one is None else one for one in told], dtype=np.int8)
+            coded = [_UNKNOWN if one is None else _TRUE if one else _FALSE for one in told]
+            self._answers[predicate] = np.array(coded, dtype=np.int8)
         return self._answers[predicate]
 
 
@@ -253,15 +268,8 @@ class _Recorded:
 
     def tally(self, question: _Question) -> _Tally:
         group = self._group(question.action)
-        met = group.met(question.conditions)
         outcome = group.outcome(question.failure_type, question.missing)
-        fired, quiet = met == 1, met == 0
-        return _Tally(
-            group.episodes,
-            group.names,
-            *(np.ones_like(fired), fired, fired & outcome, fired & group.succeeded),
-            *(quiet, quiet & outcome, met == -1),
-        )
+        return _Tally(group, group.met(question.conditions), outcome)
 
     def _group(self, action: Action) -> _Group:
         """The attempts at an action; None in it stands for any."""
@@ -280,8 +288,7 @@ def _is_such(action: Action, asked: Action) -> bool:
 
 def _question(candidate: Candidate) -> _Question:
     content = candidate.content
-    left = {str(each): each for each in conditions_of(candidate) if each.field not in OUTCOMES}
-    conditions = tuple(left[one] for one in sorted(left))
+    conditions = tuple(each for each in in_order(conditions_of(candidate)) if each.field not in OUTCOMES)
     if isinstance(content, RemedyContent):
         risk = content.risk
         return _Question(action_of(content), conditions, risk.failure_type, risk.missing)
@@ -298,10 +305,11 @@ def _failed_so(fact: FeedbackFact, failure_type: str, missing: Iterable[str], do
     return all(name in shown or known_names(name, domain) & shown for name in missing)
 
 
-def _by_episode(among: npt.NDArray[np.int64], of: npt.NDArray[np.int64]) -> tuple[int, float]:
-    """In how many episodes there is any of `among`, and the sum of their shares of `of`."""
-    there = among > 0
-    return int(there.sum()), float((of[there] / among[there]).sum())
+def _by_episode(counts: npt.NDArray[np.int64]) -> tuple[int, float]:
+    """Of counts of shape (episode, no or yes): in how many episodes there are any, and the sum of the shares
+    of yes."""
+    there = counts[counts.any(axis=1)]
+    return len(there), float((there[:, 1] / there.sum(axis=1)).sum())
 
 
 def _judged(

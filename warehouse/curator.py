@@ -86,14 +86,15 @@ def curate(
     refuses a candidate is enough; one that accepts it changes nothing. `imported` are the facts that came
     with knowledge from elsewhere: evidence for it, but no part of the record that it is tested on.
     """
-    by_id = {candidate.candidate_id: candidate for candidate in candidates}
-    proposals = {one: by_id[one] for one in sorted(by_id)}
+    by_id = {ids.candidate: (candidate, ids.entry) for candidate in candidates for ids in [candidate.ids]}
+    proposals = {one: by_id[one][0] for one in sorted(by_id)}
+    proposed = {one: by_id[one][1] for one in proposals}
     refused: defaultdict[str, list[Review]] = defaultdict(list)
     for review in sorted(reviews, key=lambda one: (one.candidate_id, one.model, one.request_id)):
         if review.verdict == "rejected":
             refused[review.candidate_id].append(review)
     used = settings or CuratorSettings()
-    return _Pass(proposals, facts, store, tuple(usage), domain, used, refused, imported).run()
+    return _Pass(proposals, proposed, facts, store, tuple(usage), domain, used, refused, imported).run()
 
 
 @dataclass
@@ -113,6 +114,8 @@ class _Pass:
     """The steps of one pass, each building on those before it."""
 
     candidates: dict[str, Candidate]
+    proposed: Mapping[str, str]
+    """candidate -> the entry that it proposes"""
     facts: Mapping[str, FeedbackFact]
     store: Mapping[str, Entry]
     usage: tuple[Usage, ...]
@@ -161,7 +164,7 @@ class _Pass:
         """What the back-test has against a newcomer. What is in the store is judged by its use: from then on
         the record shows what it prevents, and the better it works, the worse it would look."""
         tested = self.tested.get(one)
-        if tested is None or tested.verdict != "rejected" or self.candidates[one].entry_id in self.store:
+        if tested is None or tested.verdict != "rejected" or self.proposed[one] in self.store:
             return ()
         return (Reason(rule="backtest", detail=tested.detail),)
 
@@ -179,19 +182,19 @@ class _Pass:
     def _pool(self) -> dict[str, Entry]:
         """The store's entries that were not merged, and the new ones, with all their support."""
         pool = {one: entry for one, entry in self.store.items() if entry.status != "merged"}
-        groups: defaultdict[str, list[Candidate]] = defaultdict(list)
-        for one, candidate in self.candidates.items():
+        groups: defaultdict[str, list[str]] = defaultdict(list)
+        for one in self.candidates:
             if not self.reasons[one]:
-                groups[self._standing_for(candidate.entry_id)].append(candidate)
+                groups[self._standing_for(self.proposed[one])].append(one)
         for entry_id, group in sorted(groups.items()):
             known = pool.get(entry_id)
-            entry = self._supported(entry_id, group, known)
+            entry = self._supported(entry_id, [self.candidates[one] for one in group], known)
             if known is None and entry.support_episodes < self.settings.min_support_episodes:
                 detail = (
                     f"{entry.support_episodes} of {self.settings.min_support_episodes} episodes support it"
                 )
-                for candidate in group:
-                    self.reasons[candidate.candidate_id] = (Reason(rule="unsupported", detail=detail),)
+                for one in group:
+                    self.reasons[one] = (Reason(rule="unsupported", detail=detail),)
                 continue
             pool[entry_id] = entry
         return pool
@@ -311,8 +314,8 @@ class _Pass:
         return tuple(decisions)
 
     def _decision(self, one: str, after: Mapping[str, Entry], ruling: _Ruling) -> Decision:
-        candidate, reasons = self.candidates[one], self.reasons[one]
-        entry_id = self._standing_for(candidate.entry_id)
+        build, proposed, reasons = self.candidates[one].build, self.proposed[one], self.reasons[one]
+        entry_id = self._standing_for(proposed)
         against: tuple[str, ...] = ()
         if not reasons:
             against = tuple(sorted(ruling.disagrees.get(entry_id, set())))
@@ -324,13 +327,13 @@ class _Pass:
                 reasons = _loss(after[entry_id], list(against))
         accepted = not reasons
         return Decision(
-            decision_id=derive_id("decision", [candidate.build, one]),
-            build=candidate.build,
+            decision_id=derive_id("decision", [build, one]),
+            build=build,
             candidate_id=one,
-            entry_id=candidate.entry_id,
+            entry_id=proposed,
             verdict="accepted" if accepted else "rejected",
             reasons=reasons,
-            merged_into=entry_id if accepted and entry_id != candidate.entry_id else None,
+            merged_into=entry_id if accepted and entry_id != proposed else None,
             conflict_with=against,
         )
 
@@ -379,5 +382,8 @@ def _in_order(support: Iterable[Support]) -> tuple[Support, ...]:
 
 
 def _with(entry: Entry, **changes: Any) -> Entry:
-    """`entry` with other values, validated again."""
-    return Entry.model_validate({**dict(entry), **changes})
+    """`entry` with other values, itself where they are what it has. They come from this module and are of
+    the right types: nothing is validated again, since a pass does this several times to every entry."""
+    if all(getattr(entry, name) == value for name, value in changes.items()):
+        return entry
+    return entry.model_copy(update=changes)
