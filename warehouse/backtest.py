@@ -45,7 +45,7 @@ from warehouse.domains.model import Domain
 from warehouse.facts import INFRASTRUCTURE, FeedbackFact
 from warehouse.grammar import Action, action_of, conditions_of, in_order, known_names
 from warehouse.ids import FLOAT_PLACES
-from warehouse.knowledge import Candidate, Predicate, RemedyContent, SkillContent
+from warehouse.knowledge import Candidate, Predicate, RemedyContent, SkillContent, exactly
 from warehouse.state import OUTCOMES, holds
 
 _ACTION_FIELDS: Final = ("kind", "target")
@@ -222,7 +222,7 @@ class _Group:
         self.names = {one: code for code, one in enumerate(dict.fromkeys(each.episode_id for each in facts))}
         self.episodes = np.array([self.names[each.episode_id] for each in facts], dtype=np.int64)
         self.succeeded = np.array([each.y is True for each in facts], dtype=np.bool_)
-        self._answers: dict[Predicate, Answers] = {}
+        self._answers: dict[object, Answers] = {}
         self._failed: dict[tuple[str, tuple[str, ...]], Flags] = {}
 
     def met(self, conditions: Iterable[Predicate]) -> Answers:
@@ -243,11 +243,12 @@ class _Group:
         return self._failed[key]
 
     def _answer(self, predicate: Predicate) -> Answers:
-        if predicate not in self._answers:
+        key = exactly(predicate)
+        if key not in self._answers:
             told = (holds(predicate, fact.state_before, self._domain) for fact in self._facts)
             coded = [_UNKNOWN if one is None else _TRUE if one else _FALSE for one in told]
-            self._answers[predicate] = np.array(coded, dtype=np.int8)
-        return self._answers[predicate]
+            self._answers[key] = np.array(coded, dtype=np.int8)
+        return self._answers[key]
 
 
 class _Recorded:
