@@ -14,7 +14,6 @@ from prompts.engines.registry import counter_of
 from prompts.language_model import answer_row
 from prompts.review import Reviewed, review
 from warehouse import log
-from warehouse.curator import CuratorSettings
 from warehouse.first_pass import newcomers, undecided
 from warehouse.fold import curator
 
@@ -42,7 +41,7 @@ def candidate_reviews(
                 "verdicts of earlier runs": log.read(home.root, "reviews", [build]).height,
             }
         )
-    curate = curator(home.domain, CuratorSettings())
+    curate = curator(home.domain, home.curation)
     before = undecided(home.root, build)
     evidence = before.evidence
     facts = evidence.facts

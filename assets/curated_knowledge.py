@@ -10,7 +10,6 @@ from assets.candidate_reviews import candidate_reviews
 from assets.knowledge_candidates import knowledge_candidates
 from assets.partitions import builds
 from assets.resources import DataHome
-from warehouse.curator import CuratorSettings
 from warehouse.database import fetch, statement, writer
 from warehouse.fold import curator, fold_build
 
@@ -29,7 +28,7 @@ from warehouse.fold import curator, fold_build
 )
 def curated_knowledge(context: dg.AssetExecutionContext, home: DataHome) -> dg.MaterializeResult[Any]:
     build = context.partition_key
-    report = fold_build(home.root, build, curator(home.domain, CuratorSettings()))
+    report = fold_build(home.root, build, curator(home.domain, home.curation))
     with writer(home.root) as con:
         decisions = fetch(con, statement("decisions_of_build"), [build])
     return dg.MaterializeResult(

@@ -10,14 +10,17 @@ import dagster as dg
 from prompts.answering import answering
 from prompts.engines.models import RULES, OpenAIRow, RulesRow, VllmRow, model_row
 from prompts.engines.registry import BySeed
+from warehouse.curator import CuratorSettings, curator_settings
 from warehouse.domains import Domain, load_domain
 
 
 class DataHome(dg.ConfigurableResource[Any]):
-    """The folder that everything is written below, and the domain that its traces are of."""
+    """The folder that everything is written below, its domain, and how it is curated."""
 
     path: str
     domain_name: str = "minecraft"
+    backtest: bool = True
+    """whether Curator holds a new entry against the record (warehouse/backtest.py)"""
 
     @property
     def root(self) -> Path:
@@ -26,6 +29,11 @@ class DataHome(dg.ConfigurableResource[Any]):
     @property
     def domain(self) -> Domain:
         return load_domain(self.domain_name)
+
+    @property
+    def curation(self) -> CuratorSettings:
+        """How strict Curator is."""
+        return curator_settings(backtest=self.backtest)
 
 
 class Model(dg.ConfigurableResource[Any]):

@@ -8,7 +8,6 @@ from dagster._core.definitions.unresolved_asset_job_definition import Unresolved
 from assets.resources import DataHome
 from assets.studies import GROUP as STUDIES_GROUP
 from warehouse.analysis import publish
-from warehouse.curator import CuratorSettings
 from warehouse.fold import curator, rebuild
 
 OF_ROLLOUTS: Final = {"for_rollouts": True}
@@ -83,7 +82,7 @@ full_study: Final = dg.define_asset_job(
     "The same shards give the same knowledge and the same snapshot ids.",
 )
 def fold_every_shard(home: DataHome) -> dict[str, str]:
-    report = rebuild(home.root, curator(home.domain, CuratorSettings()))
+    report = rebuild(home.root, curator(home.domain, home.curation))
     publish(home.root)
     return report.snapshot_ids
 

@@ -1,10 +1,13 @@
 """Settings, from the environment (`MINEEVOLVE_<NAME>`) or an `.env` file in the working folder."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+if TYPE_CHECKING:
+    from warehouse.curator import CuratorSettings
 
 
 class SettingError(ValueError):
@@ -23,6 +26,10 @@ class Settings(BaseSettings):
     reviewer: str = Field(
         default="",
         description="the model that reviews candidates, a row of the models' file; none: no review",
+    )
+    backtest: bool = Field(
+        default=True,
+        description="whether a new entry is held against attempts that it was not drawn from",
     )
     seed: int = Field(default=0, description="the models' seed")
     build: str = Field(default="0000", description="the build that commands work on by default")
@@ -59,6 +66,13 @@ class Settings(BaseSettings):
     def home(self) -> Path:
         """The data home, absolute."""
         return self.data.expanduser().resolve()
+
+    @property
+    def curation(self) -> "CuratorSettings":
+        """How strict Curator is."""
+        from warehouse.curator import curator_settings  # heavy, and most commands curate nothing
+
+        return curator_settings(backtest=self.backtest)
 
     @property
     def dagster_home(self) -> Path:

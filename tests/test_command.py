@@ -203,6 +203,7 @@ def test_knowledge_can_be_listed_shown_and_explained(home: Path) -> None:
     assert remedy[:12] in call(home, "knowledge", "list", "--type", "remedy").output
     shown = call(home, "knowledge", "show", remedy[:8])
     assert "crafting_table" in shown.output
+    assert "Back-test: its conditions before attempts of other episodes" in shown.output
     explained = call(home, "knowledge", "explain", remedy)
     assert explained.exit_code == 0
     for said in ("decision", "candidate", "feedback", "ticks 0–40", "Craft_1_wooden_pickaxe_20240101_000000"):
@@ -232,6 +233,7 @@ def test_a_proposal_that_a_reviewer_refused_is_shown_with_the_reason(home: Path,
         assert f"{proposed.type} {proposed.entry_id} (rejected)" in words(shown)
         assert "review: reviewer: it would not [b]help[/b]" in words(shown)
         assert "craft wooden_pickaxe" in words(shown)
+        assert "back-test: undecided, fired on 0 in 0 episodes" in words(shown)
 
 
 def test_snapshots_can_be_listed_verified_and_compared(home: Path) -> None:

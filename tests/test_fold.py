@@ -12,9 +12,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from tests.good_cases import DOMAIN
 from tests.test_log import remedy, skill
 from tests.test_trace_store import make_feedback, make_traces, store_source
 from warehouse import log
+from warehouse.backtest import Backtest, backtests
 from warehouse.build_evidence import Evidence, StaleFeedbackError
 from warehouse.database import WAREHOUSE, fetch, writer
 from warehouse.entries import Decision, Entry, Reason, Review, Support, TryOut, Usage
@@ -32,13 +34,22 @@ from warehouse.shards import DamagedShardError
 from warehouse.snapshots import load_snapshot, publish_snapshot, snapshot_id_of
 from warehouse.trace_store import trace_store
 
-DERIVED = ("decisions", "knowledge", "knowledge_versions", "knowledge_support", "builds", "snapshots")
+DERIVED = (
+    "decisions",
+    "backtests",
+    "knowledge",
+    "knowledge_versions",
+    "knowledge_support",
+    "builds",
+    "snapshots",
+)
 
 
 @dataclass(frozen=True)
 class Curated:
     store: dict[str, Entry]
     decisions: tuple[Decision, ...]
+    backtests: tuple[Backtest, ...]
 
 
 def curate(evidence: Evidence, store: Mapping[str, Entry]) -> Curated:
@@ -65,7 +76,10 @@ def curate(evidence: Evidence, store: Mapping[str, Entry]) -> Curated:
         outcomes = [use.won for use in evidence.usage if use.entry_id == entry_id]
         weight = {"uses": len(outcomes), "wins": outcomes.count(True)}
         entries[entry_id] = entries[entry_id].model_copy(update=weight)
-    return Curated(entries, tuple(decisions))
+    accepted = {one.candidate_id for one in decisions if one.verdict == "accepted"}
+    sound = {one.candidate_id: one for one in evidence.candidates if one.candidate_id in accepted}
+    tested = backtests(sound, evidence.facts, DOMAIN, imported=evidence.only_imported)
+    return Curated(entries, tuple(decisions), tuple(tested.values()))
 
 
 def _supported(candidate: Candidate, cited: list[Support], old: Entry | None, build: str) -> Entry:
@@ -165,12 +179,39 @@ def test_everything_on_the_disk_is_in_the_warehouse(home: Path) -> None:
     assert report.rows["feedback"] == report.rows["attempts"]
     assert report.rows["quarantine"] == 2
     assert report.rows["candidates"] == report.rows["decisions"] == 6
+    assert report.rows["backtests"] == 4, "of what nothing stands behind there is none"
     assert report.rows["knowledge"] == 2, "the second build cites the same two entries again"
     assert report.rows["knowledge_usage"] == 2
     assert report.rows["model_calls"] == 1
     assert report.rows["evaluations"] == 0
     listed = tables(home, "shards")["shards"]
     assert all((home / file).exists() for file in listed["file"])
+
+
+def test_a_build_is_back_tested_on_itself_and_on_those_before_it(home: Path) -> None:
+    rebuild(home, curate)
+
+    with writer(home) as con:
+        found = fetch(
+            con,
+            "SELECT b.build, c.type, b.attempts, b.fired + b.quiet + b.unknown AS told, b.candidate_id "
+            "FROM backtests AS b JOIN candidates AS c USING (candidate_id) ORDER BY b.build, c.type",
+        )
+
+    assert found["told"].to_list() == found["attempts"].to_list()
+    asked = {(build, type_): attempts for build, type_, attempts, *_ in found.rows()}
+    assert asked["b2", "skill"] > asked["b1", "skill"] > 0, found
+
+
+def test_a_curator_that_tests_nothing_leaves_no_figures(home: Path) -> None:
+    class Untested:
+        def __init__(self, curated: Curated) -> None:
+            self.store, self.decisions = curated.store, curated.decisions
+
+    report = rebuild(home, lambda evidence, store: Untested(curate(evidence, store)))
+
+    assert report.rows["backtests"] == 0
+    assert report.rows["decisions"] == 6
 
 
 def test_values_survive_the_way_into_the_warehouse(home: Path) -> None:

@@ -204,3 +204,9 @@ def test_real_runs(traces: Path, tmp_path: Path) -> None:
     )
     assert remedies["evidence_text"].str.contains("No crafting table nearby").any()
     assert settings.home == tmp_path.resolve()
+    accepted = query(
+        tmp_path,
+        "SELECT count(*) AS accepted, count(b.candidate_id) AS tested FROM decisions AS d "
+        "LEFT JOIN candidate_backtests AS b USING (candidate_id) WHERE d.verdict = 'accepted'",
+    )
+    assert accepted["accepted"].item() == accepted["tested"].item() > 0

@@ -8,6 +8,7 @@ looks at the store, is in warehouse/conflicts.py.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Final
 
 from warehouse.domains.model import Domain, StateField
@@ -15,8 +16,8 @@ from warehouse.entries import Reason, Rule
 from warehouse.evidence import evidence_faults
 from warehouse.execution import execution_faults
 from warehouse.facts import FeedbackFact
-from warehouse.grammar import action_of, conditions_of, known_names, same_action, steps_of
-from warehouse.knowledge import Candidate, Predicate, RemedyContent, Scalar, SkillContent
+from warehouse.grammar import action_of, conditions_of, in_order, known_names, same_action, steps_of
+from warehouse.knowledge import Candidate, Op, Predicate, RemedyContent, Scalar, SkillContent, exactly
 from warehouse.platitudes import is_platitude
 from warehouse.regions import always_holds, contradictions
 
@@ -65,7 +66,7 @@ def schema_reasons(candidate: Candidate, domain: Domain) -> tuple[Reason, ...]:
 
 def match_reasons(candidate: Candidate, domain: Domain) -> tuple[Reason, ...]:
     """V_match: every condition can be matched to the domain's state fields, and all of them at once."""
-    conditions = sorted(set(conditions_of(candidate)), key=str)
+    conditions = in_order(conditions_of(candidate))
     found = [fault for predicate in conditions for fault in predicate_faults(predicate, domain)]
     if not found:
         found += [
@@ -130,7 +131,7 @@ def repetition_reasons(
 
 def generic_faults(trigger: Iterable[Predicate], domain: Domain) -> list[str]:
     """Why a trigger does not pin a situation, which takes an action, target or failure and one thing more."""
-    telling = [predicate for predicate in trigger if _is_telling(predicate, domain)]
+    telling = [predicate for predicate in trigger if is_telling(predicate, domain)]
     found = []
     if not any(predicate.field in PINS and predicate.op in ("eq", "in") for predicate in telling):
         found.append(f"the trigger fixes none of {', '.join(PINS)}")
@@ -148,6 +149,37 @@ def may_stand(trigger: Iterable[Predicate], domain: Domain) -> bool:
 
 def predicate_faults(predicate: Predicate, domain: Domain) -> list[str]:
     """Why a predicate cannot be matched to a state field, if it cannot."""
+    return list(_predicate_faults(*exactly(predicate), domain))
+
+
+def is_telling(predicate: Predicate, domain: Domain) -> bool:
+    """Whether a predicate tells situations apart: it does not hold always, and not of every living agent."""
+    return _is_telling(*exactly(predicate), domain)
+
+
+# Candidates say the same of many things: what was worked out of a predicate is remembered.
+
+
+@lru_cache(maxsize=1 << 16)
+def _predicate_faults(
+    field: str, op: Op, value: Scalar | tuple[Scalar, ...], kinds: object, domain: Domain
+) -> tuple[str, ...]:
+    return tuple(_faults_of(Predicate(field=field, op=op, value=value), domain))
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_telling(
+    field: str, op: Op, value: Scalar | tuple[Scalar, ...], kinds: object, domain: Domain
+) -> bool:
+    predicate = Predicate(field=field, op=op, value=value)
+    if predicate_faults(predicate, domain):
+        return True  # V_match's matter; to call it generic too would blame the wrong rule
+    if field == "alive" and (op == "eq") == (value is True):
+        return False
+    return not always_holds(predicate, domain)
+
+
+def _faults_of(predicate: Predicate, domain: Domain) -> list[str]:
     declared = domain.field(predicate.field)
     if declared is None:
         return [f"no state field {predicate.field!r}"]
@@ -176,15 +208,6 @@ def _value_faults(field: str, declared: StateField, value: Scalar, domain: Domai
         case "text" if field in _THINGS and not known_names(str(value), domain):
             return [f"{field} names the unknown {value!r}"]
     return []
-
-
-def _is_telling(predicate: Predicate, domain: Domain) -> bool:
-    """Whether a predicate tells situations apart: it does not hold always, and not of every living agent."""
-    if predicate_faults(predicate, domain):
-        return True  # V_match's matter; to call it generic too would blame the wrong rule
-    if predicate.field == "alive" and (predicate.op == "eq") == (predicate.value is True):
-        return False
-    return not always_holds(predicate, domain)
 
 
 def _reasons(rule: Rule, details: list[str]) -> tuple[Reason, ...]:

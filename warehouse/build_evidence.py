@@ -51,6 +51,11 @@ class Evidence:
         return {one: fact.episode_id for one, fact in self.imported.items()} | own
 
     @property
+    def only_imported(self) -> frozenset[str]:
+        """The feedback that the home knows of from elsewhere alone."""
+        return frozenset(self.imported) - frozenset(self.feedback["feedback_id"])
+
+    @property
     def candidates(self) -> tuple[Candidate, ...]:
         """The build's own, which are to be decided."""
         return tuple(candidate for candidate in self.proposed if candidate.build == self.build)

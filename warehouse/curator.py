@@ -3,6 +3,9 @@
     Accept = V_schema and V_match and V_exec and V_spec and V_evidence
              and not repeats_action and not C_conflict
 
+What passes the checks is held against the record (warehouse/backtest.py), and then against the reviews; the
+first that objects decides.
+
 One pass is a pure function of the candidates, the facts, the store and the log of uses: the order of the
 candidates changes nothing, and a candidate that comes again changes nothing. Every candidate gets a decision,
 with all the reasons against it; nothing is dropped in silence.
@@ -15,11 +18,12 @@ An entry's status follows from its evidence and is worked out anew in each pass:
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from warehouse.acceptance import may_stand, reasons_against
+from warehouse.backtest import DEFAULT_BOUNDS, Backtest, Bounds, backtests
 from warehouse.confidence import Outcomes, confidence, outcomes_by_entry
 from warehouse.conflicts import ConflictIndex
 from warehouse.domains.model import Domain
@@ -36,25 +40,33 @@ class CuratorSettings:
 
     `min_support_episodes`: independent episodes that must stand behind a new entry. `high_confidence`: from
     here on an entry is not contradicted by a weaker one; .75 is two supporting episodes without a loss.
-    `retire_below`: an entry of less confidence is retired. `build` names the build of decisions about entries
+    `retire_below`: an entry of less confidence is retired. `backtest`: what a newcomer has to show against
+    the record; None leaves the back-test out. `build` names the build of decisions about entries
     that no candidate of the pass proposes; None takes the entry's own last build.
     """
 
     min_support_episodes: int = 1
     high_confidence: float = 0.75
     retire_below: float = 0.25
+    backtest: Bounds | None = DEFAULT_BOUNDS
     build: str | None = None
+
+
+def curator_settings(*, backtest: bool) -> CuratorSettings:
+    """The settings of a pipeline that has the back-test switched on, or off."""
+    return CuratorSettings(backtest=DEFAULT_BOUNDS if backtest else None)
 
 
 class Curation(NamedTuple):
     """The store after a pass, by entry id, and its decisions in the order of their candidates' ids.
 
     Behind those of the candidates stand decisions about entries that the pass retired; their `candidate_id`
-    is the entry's id.
+    is the entry's id. `backtests` are of the candidates that passed the checks, in the order of their ids.
     """
 
     store: dict[str, Entry]
     decisions: tuple[Decision, ...]
+    backtests: tuple[Backtest, ...] = ()
 
 
 def curate(
@@ -65,21 +77,24 @@ def curate(
     domain: Domain,
     settings: CuratorSettings | None = None,
     reviews: Iterable[Review] = (),
+    imported: Collection[str] = (),
 ) -> Curation:
     """One pass over `candidates`.
 
     `usage` is the whole log of uses, of earlier builds too: outcomes are counted anew, by distinct episode,
     so that a merge can add them up and a repeated pass does not count twice. One verdict among `reviews` that
-    refuses a candidate is enough; one that accepts it changes nothing.
+    refuses a candidate is enough; one that accepts it changes nothing. `imported` are the facts that came
+    with knowledge from elsewhere: evidence for it, but no part of the record that it is tested on.
     """
-    by_id = {candidate.candidate_id: candidate for candidate in candidates}
-    proposals = {one: by_id[one] for one in sorted(by_id)}
+    by_id = {ids.candidate: (candidate, ids.entry) for candidate in candidates for ids in [candidate.ids]}
+    proposals = {one: by_id[one][0] for one in sorted(by_id)}
+    proposed = {one: by_id[one][1] for one in proposals}
     refused: defaultdict[str, list[Review]] = defaultdict(list)
     for review in sorted(reviews, key=lambda one: (one.candidate_id, one.model, one.request_id)):
         if review.verdict == "rejected":
             refused[review.candidate_id].append(review)
-    pass_ = _Pass(proposals, facts, store, tuple(usage), domain, settings or CuratorSettings(), refused)
-    return pass_.run()
+    used = settings or CuratorSettings()
+    return _Pass(proposals, proposed, facts, store, tuple(usage), domain, used, refused, imported).run()
 
 
 @dataclass
@@ -99,6 +114,8 @@ class _Pass:
     """The steps of one pass, each building on those before it."""
 
     candidates: dict[str, Candidate]
+    proposed: Mapping[str, str]
+    """candidate -> the entry that it proposes"""
     facts: Mapping[str, FeedbackFact]
     store: Mapping[str, Entry]
     usage: tuple[Usage, ...]
@@ -106,6 +123,8 @@ class _Pass:
     settings: CuratorSettings
     refused: Mapping[str, list[Review]]
     """candidate -> the reviews that refuse it"""
+    imported: Collection[str]
+    tested: dict[str, Backtest] = field(default_factory=dict)
     reasons: dict[str, tuple[Reason, ...]] = field(default_factory=dict)
     holder: dict[str, str] = field(default_factory=dict)
     """entry that was merged -> the entry that stands for it now"""
@@ -115,12 +134,11 @@ class _Pass:
     def run(self) -> Curation:
         self.reasons = {
             one: reasons_against(candidate, self.facts, self.domain)
-            or tuple(
-                Reason(rule="review", detail=f"{review.model}: {review.reason}")
-                for review in self.refused.get(one, ())
-            )
             for one, candidate in self.candidates.items()
         }
+        self.tested = self._tested()
+        for one, reasons in self.reasons.items():
+            self.reasons[one] = reasons or self._by_record(one) or self._by_review(one)
         self.holder = {
             one: entry.merged_into for one, entry in self.store.items() if entry.merged_into is not None
         }
@@ -129,7 +147,32 @@ class _Pass:
         pool = self._merged(pool, merged)
         pool, ruling = self._settled(self._weighed(pool), first)
         after = {one: self._versioned(entry) for one, entry in {**merged, **pool}.items()}
-        return Curation({one: after[one] for one in sorted(after)}, self._decisions(after, ruling))
+        return Curation(
+            {one: after[one] for one in sorted(after)},
+            self._decisions(after, ruling),
+            tuple(self.tested.values()),
+        )
+
+    def _tested(self) -> dict[str, Backtest]:
+        """The back-tests of the candidates that passed the checks."""
+        if self.settings.backtest is None:
+            return {}
+        sound = {one: each for one, each in self.candidates.items() if not self.reasons[one]}
+        return backtests(sound, self.facts, self.domain, self.settings.backtest, self.imported)
+
+    def _by_record(self, one: str) -> tuple[Reason, ...]:
+        """What the back-test has against a newcomer. What is in the store is judged by its use: from then on
+        the record shows what it prevents, and the better it works, the worse it would look."""
+        tested = self.tested.get(one)
+        if tested is None or tested.verdict != "rejected" or self.proposed[one] in self.store:
+            return ()
+        return (Reason(rule="backtest", detail=tested.detail),)
+
+    def _by_review(self, one: str) -> tuple[Reason, ...]:
+        return tuple(
+            Reason(rule="review", detail=f"{review.model}: {review.reason}")
+            for review in self.refused.get(one, ())
+        )
 
     def _standing_for(self, entry_id: str) -> str:
         while entry_id in self.holder:
@@ -139,19 +182,19 @@ class _Pass:
     def _pool(self) -> dict[str, Entry]:
         """The store's entries that were not merged, and the new ones, with all their support."""
         pool = {one: entry for one, entry in self.store.items() if entry.status != "merged"}
-        groups: defaultdict[str, list[Candidate]] = defaultdict(list)
-        for one, candidate in self.candidates.items():
+        groups: defaultdict[str, list[str]] = defaultdict(list)
+        for one in self.candidates:
             if not self.reasons[one]:
-                groups[self._standing_for(candidate.entry_id)].append(candidate)
+                groups[self._standing_for(self.proposed[one])].append(one)
         for entry_id, group in sorted(groups.items()):
             known = pool.get(entry_id)
-            entry = self._supported(entry_id, group, known)
+            entry = self._supported(entry_id, [self.candidates[one] for one in group], known)
             if known is None and entry.support_episodes < self.settings.min_support_episodes:
                 detail = (
                     f"{entry.support_episodes} of {self.settings.min_support_episodes} episodes support it"
                 )
-                for candidate in group:
-                    self.reasons[candidate.candidate_id] = (Reason(rule="unsupported", detail=detail),)
+                for one in group:
+                    self.reasons[one] = (Reason(rule="unsupported", detail=detail),)
                 continue
             pool[entry_id] = entry
         return pool
@@ -271,8 +314,8 @@ class _Pass:
         return tuple(decisions)
 
     def _decision(self, one: str, after: Mapping[str, Entry], ruling: _Ruling) -> Decision:
-        candidate, reasons = self.candidates[one], self.reasons[one]
-        entry_id = self._standing_for(candidate.entry_id)
+        build, proposed, reasons = self.candidates[one].build, self.proposed[one], self.reasons[one]
+        entry_id = self._standing_for(proposed)
         against: tuple[str, ...] = ()
         if not reasons:
             against = tuple(sorted(ruling.disagrees.get(entry_id, set())))
@@ -284,13 +327,13 @@ class _Pass:
                 reasons = _loss(after[entry_id], list(against))
         accepted = not reasons
         return Decision(
-            decision_id=derive_id("decision", [candidate.build, one]),
-            build=candidate.build,
+            decision_id=derive_id("decision", [build, one]),
+            build=build,
             candidate_id=one,
-            entry_id=candidate.entry_id,
+            entry_id=proposed,
             verdict="accepted" if accepted else "rejected",
             reasons=reasons,
-            merged_into=entry_id if accepted and entry_id != candidate.entry_id else None,
+            merged_into=entry_id if accepted and entry_id != proposed else None,
             conflict_with=against,
         )
 
@@ -339,5 +382,8 @@ def _in_order(support: Iterable[Support]) -> tuple[Support, ...]:
 
 
 def _with(entry: Entry, **changes: Any) -> Entry:
-    """`entry` with other values, validated again."""
-    return Entry.model_validate({**dict(entry), **changes})
+    """`entry` with other values, itself where they are what it has. They come from this module and are of
+    the right types: nothing is validated again, since a pass does this several times to every entry."""
+    if all(getattr(entry, name) == value for name, value in changes.items()):
+        return entry
+    return entry.model_copy(update=changes)

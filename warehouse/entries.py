@@ -19,6 +19,7 @@ Rule = Literal[
     "exec",  # V_exec: every step is in the executor's grammar, in an order that can be carried out
     "specific",  # V_spec: not a platitude, and not a trigger that holds everywhere
     "evidence",  # V_evidence: the cited feedback exists, belongs to the situation, shows what is claimed
+    "backtest",  # its conditions held before recorded attempts, and what it says of them rarely came
     "review",  # a reviewer refused what had passed the checks
     "repeats_action",  # the repair only does again what failed
     "conflict",  # C_conflict: contradicts knowledge of high confidence

@@ -10,7 +10,15 @@ from collections.abc import Iterable, Mapping
 from warehouse.domains.model import Domain
 from warehouse.execution import order_faults
 from warehouse.facts import INFRASTRUCTURE, FeedbackFact, Segment, segments
-from warehouse.grammar import blocks_for, check_faults, conditions_of, known_names, same_action, steps_of
+from warehouse.grammar import (
+    blocks_for,
+    check_faults,
+    conditions_of,
+    in_order,
+    known_names,
+    same_action,
+    steps_of,
+)
 from warehouse.knowledge import Candidate, RemedyContent, SkillContent, Step
 from warehouse.serving import leading_up
 from warehouse.state import check_holds, holds, value_of
@@ -44,9 +52,9 @@ def _about(fact: FeedbackFact, faults: Iterable[str]) -> list[str]:
 def _situation_faults(candidate: Candidate, fact: FeedbackFact, domain: Domain) -> list[str]:
     if fact.failure_type == INFRASTRUCTURE:
         return ["the environment failed, which says nothing about the agent"]
-    found = []
-    for predicate in sorted(set(conditions_of(candidate)), key=str):
-        if holds(predicate, fact.situation, domain) is False:
+    found, situation = [], fact.situation
+    for predicate in in_order(conditions_of(candidate)):
+        if holds(predicate, situation, domain) is False:
             found.append(f"{predicate.field} {predicate.op} {predicate.value} did not hold")
     return found
 
@@ -156,8 +164,11 @@ def _out_of_reach(candidate: Candidate, facts: list[FeedbackFact], domain: Domai
         for station in sorted(domain.stations)
         if any(value_of(fact.state_before, f"near.{station}") is False for fact in facts)
     ]
-    known = set(order_faults(candidate, domain))
-    return [fault for fault in order_faults(candidate, domain, away) if fault not in known]
+    if not away:
+        return []
+    found = order_faults(candidate, domain, away)
+    known = set(order_faults(candidate, domain)) if found else set()
+    return [fault for fault in found if fault not in known]
 
 
 def _change(name: str, fact: FeedbackFact, domain: Domain) -> int | None:
@@ -187,14 +198,17 @@ def _stray_steps(candidate: Candidate, facts: list[FeedbackFact], domain: Domain
     if not facts:
         return []
     seen, words = _observed(facts)
-    related = seen | _reachable(candidate, facts, domain)
+    reachable: set[str] | None = None
     stray = []
     for place, step in enumerate(steps_of(candidate.content), 1):
         if step.target is None or not known_names(step.target, domain):
             continue
         things = _things_of(step, domain)
-        said = any(name in words or name.replace("_", " ") in words for name in sorted(things))
-        if not things & related and not said:
+        if things & seen or any(name in words or name.replace("_", " ") in words for name in sorted(things)):
+            continue
+        if reachable is None:
+            reachable = _reachable(candidate, facts, domain)
+        if not things & reachable:
             stray.append(f"step {place}: nothing cited leads to {step.target}")
     return stray
 

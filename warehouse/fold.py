@@ -10,12 +10,13 @@ warehouse is at any time what `rebuild` would make of the builds that it holds.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 import duckdb
 import polars as pl
 
 from warehouse import log
+from warehouse.backtest import Backtest
 from warehouse.build_evidence import Evidence, evidence_by_build, held
 from warehouse.curator import CuratorSettings, curate
 from warehouse.database import (
@@ -85,6 +86,15 @@ _DECISION_COLUMNS: Final = pl.Schema(
         "conflict_with": pl.List(pl.String),
     }
 )
+_BACKTEST_COLUMNS: Final = pl.Schema(
+    {
+        **dict.fromkeys(("build", "candidate_id", "verdict", "detail"), pl.String()),
+        **dict.fromkeys(
+            ("attempts", "fired", "episodes", "hits", "successes", "quiet", "missed", "unknown"), pl.Int32()
+        ),
+        **dict.fromkeys(("precision", "precision_low", "precision_high", "recall"), pl.Float64()),
+    }
+)
 
 
 class Curation(Protocol):
@@ -95,6 +105,14 @@ class Curation(Protocol):
 
     @property
     def decisions(self) -> Sequence[Decision]: ...
+
+
+@runtime_checkable
+class Tested(Protocol):
+    """A curation that held candidates against the record; one that did not has no back-tests."""
+
+    @property
+    def backtests(self) -> Sequence[Backtest]: ...
 
 
 CurateBuild = Callable[[Evidence, Mapping[str, Entry]], Curation]
@@ -113,6 +131,7 @@ class _CuratedBuild(NamedTuple):
     before: tuple[Entry, ...]
     after: tuple[Entry, ...]
     decisions: tuple[Decision, ...]
+    backtests: tuple[Backtest, ...]
     snapshot_id: str
     instead_of: str | None
     uncurated: tuple[Entry, ...]
@@ -126,9 +145,15 @@ def curator(domain: Domain, settings: CuratorSettings) -> CurateBuild:
     """`warehouse.curator.curate` for this domain and these settings, as `fold_build` takes it."""
 
     def curate_build(evidence: Evidence, store: Mapping[str, Entry]) -> Curation:
-        ours = replace(settings, build=evidence.build)
         return curate(
-            evidence.candidates, evidence.facts, store, evidence.usage, domain, ours, evidence.reviews
+            evidence.candidates,
+            evidence.facts,
+            store,
+            evidence.usage,
+            domain,
+            replace(settings, build=evidence.build),
+            evidence.reviews,
+            evidence.only_imported,
         )
 
     return curate_build
@@ -245,7 +270,8 @@ def _curate(
         decided = tuple(sorted(decisions, key=lambda decision: decision.decision_id))
         uncurated = as_entries(evidence.proposed, evidence.episode_of, evidence.usage)
         instead_of = None if snapshot_id == own else own
-        yield _CuratedBuild(build, store, after, decided, snapshot_id, instead_of, uncurated)
+        tested = tuple(curation.backtests) if isinstance(curation, Tested) else ()
+        yield _CuratedBuild(build, store, after, decided, tested, snapshot_id, instead_of, uncurated)
         store = after
 
 
@@ -281,6 +307,7 @@ def _columns(kind: str) -> list[str]:
 def _insert_curation(con: duckdb.DuckDBPyConnection, one: _CuratedBuild) -> None:
     rows = [decision.model_dump(mode="json") for decision in one.decisions]
     insert(con, "decisions", pl.DataFrame(rows, schema=_DECISION_COLUMNS, orient="row"))
+    insert(con, "backtests", pl.DataFrame(one.backtests, schema=_BACKTEST_COLUMNS, orient="row"))
     known = {entry.entry_id: entry for entry in one.before}
     changed = entry_rows(entry for entry in one.after if known.get(entry.entry_id) != entry)
     versions = changed.select(

@@ -7,7 +7,7 @@ be carried out, is decided and not guessed. Lists are kept in a canonical order,
 the same have the same id.
 """
 
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -38,6 +38,14 @@ class Predicate(Record):
     field: Name
     op: Op
     value: Scalar | tuple[Scalar, ...]
+
+
+def exactly(predicate: Predicate) -> tuple[str, Op, Scalar | tuple[Scalar, ...], object]:
+    """What tells a predicate from every other, to remember by what was worked out of it: field, operator,
+    value and the value's types. True == 1 and 3 == 3.0 in Python, and do not say the same everywhere."""
+    value = predicate.value
+    kinds = tuple(map(type, value)) if isinstance(value, tuple) else type(value)
+    return predicate.field, predicate.op, value, kinds
 
 
 class Check(Record):
@@ -110,6 +118,13 @@ class RemedyContent(Record):
         return _sort_fields(self, ("applicability",))
 
 
+class Ids(NamedTuple):
+    """What a candidate goes by: the id of the entry that it proposes, and its own."""
+
+    entry: str
+    candidate: str
+
+
 class Candidate(Record):
     """A knowledge entry as somebody proposed it, before Curator has seen it.
 
@@ -141,10 +156,14 @@ class Candidate(Record):
     @property
     def candidate_id(self) -> str:
         """The id of this proposal: the entry with its verification, its support and its build."""
-        return derive_id(
-            "candidate",
-            [self.entry_id, self.verification, self.support, self.build, self.request_id],
-        )
+        return self.ids.candidate
+
+    @property
+    def ids(self) -> "Ids":
+        """Both ids. To derive them takes a while, and the second takes the first: ask once."""
+        entry = self.entry_id
+        proposal = [entry, self.verification, self.support, self.build, self.request_id]
+        return Ids(entry, derive_id("candidate", proposal))
 
 
 def entry_id(

@@ -14,7 +14,7 @@ from warehouse.domains.model import Domain
 from warehouse.entries import Entry
 from warehouse.ids import canonical_bytes
 from warehouse.knowledge import Amount, Predicate, RemedyContent, SkillContent, entry_id
-from warehouse.regions import union
+from warehouse.regions import Regions, joined, regions_of
 
 _LONGEST_TRIGGER: Final = 16
 Acceptable = Callable[[tuple[Predicate, ...]], bool]
@@ -66,24 +66,31 @@ def same_but_trigger(entry: Entry) -> bytes:
 def _merges_within(group: list[Entry], domain: Domain, acceptable: Acceptable) -> list[Merge]:
     """Joins pairs, the first that can be joined in the order of ids, until none can."""
     pending = [
-        Merge(entry.trigger, entry.content, (entry.entry_id,))
+        _Pending(Merge(entry.trigger, entry.content, (entry.entry_id,)), regions_of(entry.trigger, domain))
         for entry in sorted(group, key=lambda entry: entry.entry_id)
     ]
     done: list[Merge] = []
-    while pending:
-        current = pending.pop(0)
-        for place, other in enumerate(pending):
-            joined = _joined(current, other, domain, acceptable)
-            if joined is not None:
-                pending[place] = joined
+    for first, current in enumerate(pending):
+        for place in range(first + 1, len(pending)):
+            merge = _joined(current, pending[place], domain, acceptable)
+            if merge is not None:
+                pending[place] = _Pending(merge, regions_of(merge.trigger, domain))
                 break
         else:
-            done.append(current)
+            done.append(current.merge)
     return done
 
 
-def _joined(one: Merge, other: Merge, domain: Domain, acceptable: Acceptable) -> Merge | None:
-    trigger = union(one.trigger, other.trigger, domain)
+class _Pending(NamedTuple):
+    """A merge that may grow, and what its trigger allows each field."""
+
+    merge: Merge
+    regions: Regions
+
+
+def _joined(first: _Pending, second: _Pending, domain: Domain, acceptable: Acceptable) -> Merge | None:
+    one, other = first.merge, second.merge
+    trigger = joined(one.trigger, first.regions, other.trigger, second.regions, domain)
     if trigger is None or len(trigger) > _LONGEST_TRIGGER:
         return None
     ordered = tuple(sorted(set(trigger), key=canonical_bytes))

@@ -8,10 +8,11 @@ known values: a field that is unknown satisfies no predicate.
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Final
 
 from warehouse.domains.model import Domain
-from warehouse.knowledge import Op, Predicate, Scalar
+from warehouse.knowledge import Op, Predicate, Scalar, exactly
 from warehouse.state import MISSING
 
 _ENUMERABLE: Final = 4096
@@ -41,7 +42,7 @@ class Region:
         below = value < self.high if self.high_open else value <= self.high
         return above and below and (not self.whole or float(value).is_integer())
 
-    @property
+    @cached_property
     def values(self) -> frozenset[Scalar] | None:
         """Every value, where they can be listed; None where they are too many."""
         if self.members is not None:
@@ -75,6 +76,8 @@ class Region:
 
     def within(self, other: "Region") -> bool:
         """Whether every value here is also in `other`."""
+        if other is self:
+            return True
         values = self.values
         if values is not None:
             return all(value in other for value in values)
@@ -148,11 +151,9 @@ def regions_of(predicates: Iterable[Predicate], domain: Domain) -> dict[str, Reg
     """
     regions: dict[str, Region] = {}
     for predicate in predicates:
-        field, asked = _asked(predicate)
-        start = regions.get(field)
-        if start is None:
-            start = Region(members=frozenset((False, True))) if field != predicate.field else None
-        regions[field] = (start or universe(predicate.field, domain)).narrowed(asked)
+        field, asked, alone = _alone(*exactly(predicate), domain)
+        so_far = regions.get(field)
+        regions[field] = alone if so_far is None else so_far.narrowed(asked)
     return regions
 
 
@@ -177,15 +178,13 @@ def overlap(one: Iterable[Predicate], other: Iterable[Predicate], domain: Domain
 
 def implies(one: Iterable[Predicate], other: Iterable[Predicate], domain: Domain) -> bool:
     """Whether every state with `one` has `other` too: `one` names each field of `other`, as narrowly."""
-    narrow, wide = regions_of(one, domain), regions_of(other, domain)
-    return all(field in narrow and narrow[field].within(region) for field, region in wide.items())
+    return _all_within(regions_of(one, domain), regions_of(other, domain))
 
 
 def always_holds(predicate: Predicate, domain: Domain) -> bool:
     """Whether `predicate` is true of every value that its field can have."""
-    field, asked = _asked(predicate)
-    everything = universe(predicate.field, domain)
-    return field == predicate.field and everything.within(everything.narrowed(asked))
+    field, _, alone = _alone(*exactly(predicate), domain)
+    return field == predicate.field and universe(field, domain).within(alone)
 
 
 def union(
@@ -195,23 +194,49 @@ def union(
 
     There is one if either implies the other, or if they differ in a single field whose two sets join to one.
     """
-    if implies(one, other, domain):
+    return joined(one, regions_of(one, domain), other, regions_of(other, domain), domain)
+
+
+def joined(
+    one: tuple[Predicate, ...],
+    left: Regions,
+    other: tuple[Predicate, ...],
+    right: Regions,
+    domain: Domain,
+) -> tuple[Predicate, ...] | None:
+    """`union` of two triggers whose regions are known."""
+    if _all_within(left, right):
         return other
-    if implies(other, one, domain):
+    if _all_within(right, left):
         return one
-    left, right = regions_of(one, domain), regions_of(other, domain)
     if left.keys() != right.keys():
         return None
-    differing = [field for field in sorted(left) if left[field] != right[field]]
+    differing = [
+        field for field in sorted(left) if left[field] is not right[field] and left[field] != right[field]
+    ]
     if len(differing) != 1 or domain.field(differing[0]) is None:
         return None
-    joined = left[differing[0]].joined(right[differing[0]])
-    if joined is None:
-        return None
     field = differing[0]
-    spoken = _spoken(field, joined, universe(field, domain))
+    region = left[field].joined(right[field])
+    if region is None:
+        return None
+    spoken = _spoken(field, region, universe(field, domain))
     kept = tuple(predicate for predicate in one if predicate.field != field)
     return (*kept, *spoken) if spoken else None
+
+
+def _all_within(narrow: Regions, wide: Regions) -> bool:
+    return all(field in narrow and narrow[field].within(region) for field, region in wide.items())
+
+
+@lru_cache(maxsize=1 << 16)
+def _alone(
+    field: str, op: Op, value: Scalar | tuple[Scalar, ...], kinds: object, domain: Domain
+) -> tuple[str, Predicate, Region]:
+    """The field that a predicate (`exactly`) asks, how it asks it, and what it allows it by itself."""
+    name, asked = _asked(Predicate(field=field, op=op, value=value))
+    start = universe(field, domain) if name == field else Region(members=frozenset((False, True)))
+    return name, asked, start.narrowed(asked)
 
 
 def _asked(predicate: Predicate) -> tuple[str, Predicate]:

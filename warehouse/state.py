@@ -25,6 +25,9 @@ MISSING: Final = "missing"
 """The one field with several values: every thing that the evidence says was missing. `eq` and `in` ask
 whether one of them fits, `ne` whether none does."""
 
+OUTCOMES: Final = ("failure_type", MISSING, "progress", "stagnant")
+"""The fields that an attempt shows only while it runs or afterwards."""
+
 _PLAIN: Final = ("health", "hunger", "gui", "equipped", "alive")
 _FLAGS: Final = ("near", "seen")
 _EVERYTHING_ELSE: Final = "*"

@@ -49,6 +49,7 @@ def shown(prefix: str) -> None:
         [entry.entry_id],
     )
     show(evidence.unique(maintain_order=True), "Evidence")
+    _show_backtests(home, entry)
     _show_objections(home, entry.entry_id)
 
 
@@ -79,6 +80,20 @@ def explained_entry(prefix: str) -> None:
     _show_objections(home, entry.entry_id)
 
 
+def _show_backtests(home: Path, entry: Entry) -> None:
+    """Prints how the conditions fared on attempts that the entry was not drawn from; also of what was merged
+    into it."""
+    tested = query(
+        home,
+        "SELECT build, left(candidate_id, 8) AS candidate, verdict, fired, hits, successes, missed, unknown, "
+        'round("precision", 3) AS "precision", round(recall, 3) AS recall '
+        "FROM candidate_backtests WHERE entry_id = $1 OR stands_in = $1 ORDER BY build, candidate_id",
+        [entry.entry_id],
+    )
+    if tested.height:
+        show(tested, "Back-test: its conditions before attempts of other episodes")
+
+
 def _show_objections(home: Path, entry_id: str) -> None:
     rejected = query(
         home,
@@ -98,7 +113,8 @@ def _show_rejected(home: Path, prefix: str) -> None:
 
     found = query(
         home,
-        "SELECT d.*, c.record FROM candidate_decisions AS d JOIN candidates AS c USING (candidate_id) "
+        "SELECT d.*, c.record, b.verdict || ', ' || b.detail AS tested FROM candidate_decisions AS d "
+        "JOIN candidates AS c USING (candidate_id) LEFT JOIN backtests AS b USING (candidate_id) "
         "WHERE starts_with(d.entry_id, $1) OR starts_with(d.candidate_id, $1) "
         "ORDER BY d.build, d.candidate_id",
         [prefix],
@@ -117,6 +133,8 @@ def _show_rejected(home: Path, prefix: str) -> None:
         out.print(f"candidate {candidate.candidate_id} of build {row['build']}, by {escape(row['engine'])}")
         out.print(f"attempts cited: {len(candidate.support)} · review: {row['review'] or 'none'}\n")
         out.print(escape(render_entry(as_entry(candidate, support))))
+        if row["tested"] is not None:
+            out.print(f"\nback-test: {row['tested']}", markup=False, soft_wrap=True)
         out.print(f"\n{escape(row['reasons'] or '')}", soft_wrap=True)
 
 

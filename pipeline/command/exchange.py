@@ -45,7 +45,6 @@ def take_in(file: Path, build: str | None) -> None:
     """Proposes what a file holds in a build, has Curator decide, and publishes what came of it."""
     from warehouse.analysis import publish
     from warehouse.build_evidence import StaleFeedbackError
-    from warehouse.curator import CuratorSettings
     from warehouse.fold import curator, fold_build, store_after
     from warehouse.snapshots import publish_snapshot
     from warehouse.uncurated import uncurated_store
@@ -55,7 +54,7 @@ def take_in(file: Path, build: str | None) -> None:
     with explained(ExchangeError, OSError, code=MISUSED):
         taken = note_import(home, chosen, file, settings.domain)
     with explained(DamagedShardError, StaleFeedbackError), err.status("Curator reads it"):
-        fold_build(home, chosen, curator(load_domain(settings.domain), CuratorSettings()))
+        fold_build(home, chosen, curator(load_domain(settings.domain), settings.curation))
         folder = publish_snapshot(home, chosen, store_after(home, chosen))
         publish_snapshot(home, chosen, uncurated_store(home, chosen), curated=False)
         publish(home)

@@ -27,7 +27,7 @@ def list_entries(
 
 @app.command()
 def show(entry: EntryId) -> None:
-    """Show one entry: its trigger, its content as a planner reads it, its evidence and its versions.
+    """Show one entry: its trigger, its content as a planner reads it, its evidence and its back-test.
 
     The id of a candidate, or of an entry that did not get into the store, shows what was proposed and why it
     was rejected, by the checks or by a review.

@@ -21,7 +21,6 @@ def rolled_back(build: str, to: str, *, sure: bool) -> None:
     """Sets a build back to a snapshot, after asking, and names what follows from what it handed on before."""
     from warehouse.analysis import publish
     from warehouse.build_evidence import StaleFeedbackError
-    from warehouse.curator import CuratorSettings
     from warehouse.fold import curator, fold_build
 
     settings = Settings()
@@ -36,7 +35,7 @@ def rolled_back(build: str, to: str, *, sure: bool) -> None:
     with explained(RollbackError, code=MISUSED):
         note_rollback(home, build, snapshot)
     with explained(DamagedShardError, StaleFeedbackError), err.status("folding the build and those after it"):
-        fold_build(home, build, curator(load_domain(settings.domain), CuratorSettings()))
+        fold_build(home, build, curator(load_domain(settings.domain), settings.curation))
         point_at(home, build, snapshot.snapshot_id)
         publish(home)
         _tell_dagster(settings, build, snapshot.snapshot_id, before)

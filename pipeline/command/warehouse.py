@@ -24,7 +24,6 @@ def rebuild() -> None:
     from pipeline.settings import Settings
     from warehouse.analysis import publish
     from warehouse.build_evidence import StaleFeedbackError
-    from warehouse.curator import CuratorSettings
     from warehouse.database import BusyError
     from warehouse.domains import load_domain
     from warehouse.fold import curator
@@ -32,7 +31,7 @@ def rebuild() -> None:
     from warehouse.shards import DamagedShardError
 
     settings = Settings()
-    curate = curator(load_domain(settings.domain), CuratorSettings())
+    curate = curator(load_domain(settings.domain), settings.curation)
     with explained(BusyError, DamagedShardError, StaleFeedbackError), err.status("folding every shard anew"):
         report = rebuild_warehouse(settings.home, curate)
         publish(settings.home)

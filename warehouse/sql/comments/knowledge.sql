@@ -28,6 +28,24 @@ COMMENT ON COLUMN decisions.reasons IS 'Every rule that it breaks, and what in i
 COMMENT ON COLUMN decisions.merged_into IS 'The entry that it went into instead of its own';
 COMMENT ON COLUMN decisions.conflict_with IS 'Entries that it contradicts';
 
+COMMENT ON TABLE backtests IS 'One row per candidate that passed the checks: its conditions against recorded attempts that it was not drawn from';
+COMMENT ON COLUMN backtests.build IS 'The build that was curated';
+COMMENT ON COLUMN backtests.candidate_id IS 'The candidate';
+COMMENT ON COLUMN backtests.verdict IS 'passed, rejected or undecided';
+COMMENT ON COLUMN backtests.detail IS 'The figures and the verdict''s reason in words';
+COMMENT ON COLUMN backtests.attempts IS 'Decided attempts at its action in episodes that it does not cite';
+COMMENT ON COLUMN backtests.fired IS 'Those before which all its conditions held';
+COMMENT ON COLUMN backtests.episodes IS 'Episodes in which it fired';
+COMMENT ON COLUMN backtests.hits IS 'Firings that went as it says';
+COMMENT ON COLUMN backtests.successes IS 'Firings on attempts that succeeded';
+COMMENT ON COLUMN backtests.quiet IS 'Attempts before which one of its conditions did not hold';
+COMMENT ON COLUMN backtests.missed IS 'Quiet ones that went as it says all the same';
+COMMENT ON COLUMN backtests.unknown IS 'Attempts whose state does not tell whether it fires';
+COMMENT ON COLUMN backtests."precision" IS 'hits / fired; null where it never fired';
+COMMENT ON COLUMN backtests.precision_low IS 'Lower end of its 95 % Wilson interval, every episode weighing 1';
+COMMENT ON COLUMN backtests.precision_high IS 'Upper end of that interval';
+COMMENT ON COLUMN backtests.recall IS 'hits / (hits + missed); null where there is nothing to recall';
+
 COMMENT ON TABLE knowledge IS 'One row per entry of the store as it stands now, of every status';
 COMMENT ON COLUMN knowledge.entry_id IS 'Derived from domain, type, trigger and content';
 COMMENT ON COLUMN knowledge.domain IS 'The domain';
