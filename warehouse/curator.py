@@ -10,8 +10,10 @@ with all the reasons against it; nothing is dropped in silence.
 An entry's status follows from its evidence and is worked out anew in each pass:
 
     active    it is used
+    demoted   its late uses are mostly lost: it is used where nothing else is as relevant
     merged    another entry, `merged_into`, says the same and more
-    retired   it contradicts knowledge of high confidence that outweighs it, or its use was lost too often
+    retired   it contradicts knowledge of high confidence that outweighs it, its use was lost too often, it
+              was not confirmed for long, or the store is full (warehouse/lifecycle.py)
 """
 
 from collections import defaultdict
@@ -20,14 +22,27 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from warehouse.acceptance import may_stand, reasons_against
-from warehouse.confidence import Outcomes, confidence, outcomes_by_entry
+from warehouse.confidence import Outcomes, confidence, outcomes_by_build, together
 from warehouse.conflicts import ConflictIndex
 from warehouse.domains.model import Domain
-from warehouse.entries import Decision, Entry, Reason, Review, Support, Usage
+from warehouse.entries import SERVED, Decision, Entry, Reason, Review, Support, Usage
 from warehouse.facts import FeedbackFact
 from warehouse.ids import derive_id
 from warehouse.knowledge import Candidate
+from warehouse.lifecycle import (
+    Calendar,
+    Circumstances,
+    LifeSettings,
+    Occasions,
+    confirmed_in,
+    crowded_out,
+    expiry_reasons,
+    late,
+    standing,
+    transient_reasons,
+)
 from warehouse.merging import Merge, merged_id, merges
+from warehouse.ruling import Ruling, loss, precedence, turn, worn_out
 
 
 @dataclass(frozen=True)
@@ -36,21 +51,23 @@ class CuratorSettings:
 
     `min_support_episodes`: independent episodes that must stand behind a new entry. `high_confidence`: from
     here on an entry is not contradicted by a weaker one; .75 is two supporting episodes without a loss.
-    `retire_below`: an entry of less confidence is retired. `build` names the build of decisions about entries
+    `retire_below`: an entry of less confidence is retired. `life` says what becomes of entries with time.
+    `build` names the build of decisions about entries
     that no candidate of the pass proposes; None takes the entry's own last build.
     """
 
     min_support_episodes: int = 1
     high_confidence: float = 0.75
     retire_below: float = 0.25
+    life: LifeSettings = field(default_factory=LifeSettings)
     build: str | None = None
 
 
 class Curation(NamedTuple):
     """The store after a pass, by entry id, and its decisions in the order of their candidates' ids.
 
-    Behind those of the candidates stand decisions about entries that the pass retired; their `candidate_id`
-    is the entry's id.
+    Behind those of the candidates stand decisions about entries that the pass retired, demoted or restored;
+    their `candidate_id` is the entry's id.
     """
 
     store: dict[str, Entry]
@@ -65,12 +82,14 @@ def curate(
     domain: Domain,
     settings: CuratorSettings | None = None,
     reviews: Iterable[Review] = (),
+    attempted: Occasions | None = None,
 ) -> Curation:
     """One pass over `candidates`.
 
     `usage` is the whole log of uses, of earlier builds too: outcomes are counted anew, by distinct episode,
     so that a merge can add them up and a repeated pass does not count twice. One verdict among `reviews` that
-    refuses a candidate is enough; one that accepts it changes nothing.
+    refuses a candidate is enough; one that accepts it changes nothing. `attempted` says in which builds what
+    was attempted (`warehouse.lifecycle.occasions`); without it nothing expires.
     """
     by_id = {candidate.candidate_id: candidate for candidate in candidates}
     proposals = {one: by_id[one] for one in sorted(by_id)}
@@ -78,20 +97,10 @@ def curate(
     for review in sorted(reviews, key=lambda one: (one.candidate_id, one.model, one.request_id)):
         if review.verdict == "rejected":
             refused[review.candidate_id].append(review)
-    pass_ = _Pass(proposals, facts, store, tuple(usage), domain, settings or CuratorSettings(), refused)
+    calendar = Calendar(attempted or {}, domain)
+    given = settings or CuratorSettings()
+    pass_ = _Pass(proposals, facts, store, tuple(usage), domain, given, refused, calendar)
     return pass_.run()
-
-
-@dataclass
-class _Ruling:
-    """How the entries of a pool stand to each other: who lost, to whom, and who merely disagrees."""
-
-    lost_to: dict[str, list[str]] = field(default_factory=dict)
-    disagrees: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    worn_out: set[str] = field(default_factory=set)
-
-    def status_of(self, entry_id: str) -> str:
-        return "retired" if entry_id in self.lost_to or entry_id in self.worn_out else "active"
 
 
 @dataclass
@@ -106,15 +115,20 @@ class _Pass:
     settings: CuratorSettings
     refused: Mapping[str, list[Review]]
     """candidate -> the reviews that refuse it"""
+    calendar: Calendar
     reasons: dict[str, tuple[Reason, ...]] = field(default_factory=dict)
     holder: dict[str, str] = field(default_factory=dict)
     """entry that was merged -> the entry that stands for it now"""
     rejected_new: dict[str, list[str]] = field(default_factory=dict)
     """new entry that is not stored -> the entries it lost to"""
+    records: dict[str, dict[str, Outcomes]] = field(default_factory=dict)
+    """entry -> build -> outcomes of its use there"""
 
     def run(self) -> Curation:
+        circumstances = Circumstances(self.facts.values())
         self.reasons = {
             one: reasons_against(candidate, self.facts, self.domain)
+            or transient_reasons(candidate, circumstances, self.settings.life)
             or tuple(
                 Reason(rule="review", detail=f"{review.model}: {review.reason}")
                 for review in self.refused.get(one, ())
@@ -128,6 +142,7 @@ class _Pass:
         merged = {one: entry for one, entry in self.store.items() if entry.status == "merged"}
         pool = self._merged(pool, merged)
         pool, ruling = self._settled(self._weighed(pool), first)
+        pool = self._within_capacity(pool, ruling)
         after = {one: self._versioned(entry) for one, entry in {**merged, **pool}.items()}
         return Curation({one: after[one] for one in sorted(after)}, self._decisions(after, ruling))
 
@@ -187,17 +202,17 @@ class _Pass:
     def _weighed(self, pool: Mapping[str, Entry]) -> dict[str, Entry]:
         """The pool with outcomes and confidence from the log of uses."""
         resolved = {one: self._standing_for(one) for one in self.holder}
-        outcomes = outcomes_by_entry(self.usage, resolved)
+        self.records = outcomes_by_build(self.usage, resolved)
         weighed = {}
         for one, entry in pool.items():
-            uses, wins = outcomes.get(one, Outcomes(0, 0))
+            uses, wins = together(self.records.get(one, {}).values())
             mean = confidence(entry.support_episodes, wins, uses - wins)
             weighed[one] = _with(entry, uses=uses, wins=wins, confidence=mean)
         return weighed
 
     def _settled(
-        self, pool: dict[str, Entry], so_far: _Ruling | None = None
-    ) -> tuple[dict[str, Entry], _Ruling]:
+        self, pool: dict[str, Entry], so_far: Ruling | None = None
+    ) -> tuple[dict[str, Entry], Ruling]:
         """The pool with each entry's status. New entries that lose leave it."""
         ruling = self._ruling(pool)
         for one, ids in (so_far.disagrees if so_far else {}).items():
@@ -210,23 +225,51 @@ class _Pass:
                 settled[one] = _with(entry, status=ruling.status_of(one))
         return settled, ruling
 
-    def _ruling(self, pool: Mapping[str, Entry]) -> _Ruling:
-        """Who stands against whom. The more confident speaks first; of equals, the older."""
-        ruling, index = _Ruling(), ConflictIndex(self.domain)
-        for entry in sorted(pool.values(), key=_precedence):
-            if entry.confidence < self.settings.retire_below:
-                ruling.worn_out.add(entry.entry_id)
+    def _ruling(self, pool: Mapping[str, Entry]) -> Ruling:
+        """Who stands against whom. Those speak first that are believed first; what was demoted speaks last,
+        and nothing loses to it."""
+        ruling, index = Ruling(), ConflictIndex(self.domain)
+        for entry in pool.values():
+            self._aged(entry, ruling)
+        order = sorted(pool.values(), key=lambda each: (each.entry_id in ruling.demoted, precedence(each)))
+        for entry in order:
+            if entry.entry_id in ruling.out:
                 continue
             opponents = index.against(entry)
             for other in opponents:
                 ruling.disagrees[entry.entry_id].add(other.entry_id)
                 ruling.disagrees[other.entry_id].add(entry.entry_id)
-            stronger = [one for one in opponents if one.confidence >= self.settings.high_confidence]
+            stronger = [
+                one
+                for one in opponents
+                if one.confidence >= self.settings.high_confidence and one.entry_id not in ruling.demoted
+            ]
             if stronger:
                 ruling.lost_to[entry.entry_id] = [one.entry_id for one in stronger]
             else:
                 index.add(entry)
         return ruling
+
+    def _aged(self, entry: Entry, ruling: Ruling) -> None:
+        """Notes what time and use have made of an entry (warehouse/lifecycle.py)."""
+        one, record, life = entry.entry_id, self.records.get(entry.entry_id, {}), self.settings.life
+        if entry.confidence < self.settings.retire_below:
+            ruling.out[one] = worn_out(entry)
+        elif expired := expiry_reasons(entry, record, self.calendar, life):
+            ruling.out[one] = expired
+        elif record:
+            status, reasons = standing(entry, record, life)
+            if status != "active":
+                (ruling.out if status == "retired" else ruling.demoted)[one] = reasons
+
+    def _within_capacity(self, pool: dict[str, Entry], ruling: Ruling) -> dict[str, Entry]:
+        """The pool with those entries retired for which there is no room."""
+        served = [entry for entry in pool.values() if entry.status in SERVED]
+        crowded = crowded_out(served, self.records, self.settings.life)
+        ruling.out |= crowded
+        return {
+            one: _with(entry, status="retired") if one in crowded else entry for one, entry in pool.items()
+        }
 
     def _merged(self, pool: dict[str, Entry], merged: dict[str, Entry]) -> dict[str, Entry]:
         """The pool after merging; what was merged moves to `merged`."""
@@ -250,27 +293,37 @@ class _Pass:
             return entry
         return _with(entry, version=before.version + 1)
 
-    def _decisions(self, after: Mapping[str, Entry], ruling: _Ruling) -> tuple[Decision, ...]:
+    def _decisions(self, after: Mapping[str, Entry], ruling: Ruling) -> tuple[Decision, ...]:
         decisions = [self._decision(one, after, ruling) for one in self.candidates]
         for one, entry in after.items():
-            before = self.store.get(one)
-            if before is not None and before.status == "active" and entry.status == "retired":
-                build = self.settings.build or entry.last_build
-                lost_to = ruling.lost_to.get(one, [])
-                decisions.append(
-                    Decision(
-                        decision_id=derive_id("decision", [build, one]),
-                        build=build,
-                        candidate_id=one,
-                        entry_id=one,
-                        verdict="rejected",
-                        reasons=_loss(entry, lost_to),
-                        conflict_with=tuple(lost_to),
-                    )
+            said = turn(self.store.get(one), entry)
+            if said is None:
+                continue
+            build = self.settings.build or entry.last_build
+            reasons = self._restored(entry) if said == "restored" else ruling.reasons_of(one)
+            decisions.append(
+                Decision(
+                    decision_id=derive_id("decision", [build, one]),
+                    build=build,
+                    candidate_id=one,
+                    entry_id=one,
+                    verdict=said,
+                    reasons=reasons,
+                    conflict_with=tuple(ruling.lost_to.get(one, ())),
                 )
+            )
         return tuple(decisions)
 
-    def _decision(self, one: str, after: Mapping[str, Entry], ruling: _Ruling) -> Decision:
+    def _restored(self, entry: Entry) -> tuple[Reason, ...]:
+        record = self.records.get(entry.entry_id, {})
+        uses, wins = late(record, self.settings.life.recent_uses)
+        detail = (
+            f"confidence {entry.confidence:.3f}, last confirmed in build {confirmed_in(entry, record)}, "
+            f"{wins} of its last {uses} episodes of use won"
+        )
+        return (Reason(rule="restored", detail=detail),)
+
+    def _decision(self, one: str, after: Mapping[str, Entry], ruling: Ruling) -> Decision:
         candidate, reasons = self.candidates[one], self.reasons[one]
         entry_id = self._standing_for(candidate.entry_id)
         against: tuple[str, ...] = ()
@@ -278,10 +331,10 @@ class _Pass:
             against = tuple(sorted(ruling.disagrees.get(entry_id, set())))
             if entry_id in self.rejected_new:
                 against = tuple(self.rejected_new[entry_id])
-                reasons = _loss(None, list(against))
+                reasons = loss(against)
             elif after[entry_id].status == "retired":
                 against = tuple(ruling.lost_to.get(entry_id, []))
-                reasons = _loss(after[entry_id], list(against))
+                reasons = ruling.reasons_of(entry_id)
         accepted = not reasons
         return Decision(
             decision_id=derive_id("decision", [candidate.build, one]),
@@ -314,24 +367,6 @@ def _combined(entry_id: str, merge: Merge, sources: list[Entry]) -> Entry:
         last_build=builds[-1],
         version=own.version if own else 1,
     )
-
-
-def _loss(entry: Entry | None, lost_to: list[str]) -> tuple[Reason, ...]:
-    if lost_to:
-        return tuple(
-            Reason(rule="conflict", detail=f"contradicts {one}, which is of high confidence")
-            for one in lost_to
-        )
-    detail = (
-        f"lost {entry.uses - entry.wins} of {entry.uses} episodes of use"
-        if entry
-        else "nothing stands behind it"
-    )
-    return (Reason(rule="unsupported", detail=detail),)
-
-
-def _precedence(entry: Entry) -> tuple[float, str, str]:
-    return (-entry.confidence, entry.first_build, entry.entry_id)
 
 
 def _in_order(support: Iterable[Support]) -> tuple[Support, ...]:

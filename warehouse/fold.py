@@ -33,6 +33,7 @@ from warehouse.database import (
 )
 from warehouse.domains import Domain
 from warehouse.entries import Decision, Entry
+from warehouse.lifecycle import occasions
 from warehouse.rollback import (
     rollbacks,
     set_back,
@@ -128,7 +129,14 @@ def curator(domain: Domain, settings: CuratorSettings) -> CurateBuild:
     def curate_build(evidence: Evidence, store: Mapping[str, Entry]) -> Curation:
         ours = replace(settings, build=evidence.build)
         return curate(
-            evidence.candidates, evidence.facts, store, evidence.usage, domain, ours, evidence.reviews
+            evidence.candidates,
+            evidence.facts,
+            store,
+            evidence.usage,
+            domain,
+            ours,
+            evidence.reviews,
+            occasions(evidence.episodes, evidence.attempts),
         )
 
     return curate_build
