@@ -1,4 +1,4 @@
-"""The life of an entry: what never becomes one, how it moves down and up, expires, makes room and comes back."""
+"""The life of an entry: what never becomes one, how it goes down and up, expires and makes room."""
 
 from collections.abc import Iterable
 from dataclasses import replace

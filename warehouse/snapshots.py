@@ -66,8 +66,8 @@ _BUILD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A loaded snapshot: its entries by id, active or demoted; `curated` is false where they are candidates as
-    they came."""
+    """A loaded snapshot: its entries by id, active or demoted; `curated` is false where they are candidates
+    as they came."""
 
     snapshot_id: str
     path: Path
