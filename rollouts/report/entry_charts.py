@@ -1,5 +1,6 @@
 """The charts of an entry's page: where its evidence was walked, and how it has fared."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import altair as alt
@@ -12,8 +13,10 @@ _LEAST_SPAN: Final = 8.0
 _MARGIN: Final = 0.08
 _SIDE: Final = 250
 _ACROSS: Final = 3
-_MARKS: Final = {"start": "circle", "evidence": "diamond", "end": "square"}
-_FILLS: Final = {"start": "#ffffff", "evidence": "#d55e00", "end": "#0072b2"}
+_MARKS: Final = {"start": "circle", "end": "square", "evidence": "diamond"}
+_FILLS: Final = {"start": "#ffffff", "end": "#0072b2", "evidence": "#f0b429"}
+_SIZES: Final = {"start": 80, "end": 130, "evidence": 48}
+"""of two marks in one place the later is smaller and lies on top"""
 _OUTCOMES: Final = {"won": "#0072b2", "lost": "#d55e00", "undecided": "#c4c4c4"}
 _STATUSES: Final = {
     "active": "#0072b2",
@@ -43,17 +46,15 @@ def _map(path: pl.DataFrame, marks: pl.DataFrame) -> Chart:
     x = alt.X("x:Q", title="x, blocks", scale=_scale(across, span), axis=_axis())
     z = alt.Y("z:Q", title="z, blocks", scale=_scale(down, span, reverse=True), axis=_axis())
     line = alt.Chart(path.select("tick", "x", "z")).mark_line(color="#6c8ea4", strokeWidth=1.5)
-    dots = alt.Chart(marks).mark_point(size=72, strokeWidth=1.6, stroke="#222222", opacity=1)
-    legend = alt.Legend(title=None, orient="bottom", symbolStrokeColor="#222222", symbolSize=72)
+    placed = marks.sort(pl.col("mark").replace_strict({name: place for place, name in enumerate(_MARKS)}))
+    dots = alt.Chart(placed).mark_point(strokeWidth=1.4, stroke="#222222", opacity=1)
+    legend = alt.Legend(title=None, orient="bottom", symbolStrokeColor="#222222", symbolStrokeWidth=1.4)
     drawn = line.encode(x=x, y=z, order="tick:Q") + dots.encode(
         x=x,
         y=z,
-        shape=alt.Shape(
-            "mark:N", scale=alt.Scale(domain=list(_MARKS), range=list(_MARKS.values())), legend=legend
-        ),
-        fill=alt.Fill(
-            "mark:N", scale=alt.Scale(domain=list(_FILLS), range=list(_FILLS.values())), legend=legend
-        ),
+        shape=alt.Shape("mark:N", scale=_by_mark(_MARKS), legend=legend),
+        fill=alt.Fill("mark:N", scale=_by_mark(_FILLS), legend=legend),
+        size=alt.Size("mark:N", scale=_by_mark(_SIZES), legend=legend),
     )
     return drawn.properties(width=_SIDE, height=_SIDE, title=alt.Title(title, fontSize=12))
 
@@ -61,7 +62,8 @@ def _map(path: pl.DataFrame, marks: pl.DataFrame) -> Chart:
 def life_chart(versions: pl.DataFrame, by_build: pl.DataFrame) -> Chart:
     """Confidence after each build that changed the entry, and below it the episodes of use of each build."""
     builds = pl.concat([versions["build"], by_build["build"]]).unique().sort().to_list()
-    x = alt.X("build:O", sort=builds, scale=alt.Scale(domain=builds), title=None)
+    angle = alt.Axis(labelAngle=0 if len(builds) <= 8 else -40)
+    x = alt.X("build:O", sort=builds, scale=alt.Scale(domain=builds), title=None, axis=angle)
     width = max(220, min(640, 46 * len(builds)))
     base = alt.Chart(versions.select("build", "confidence", "status"))
     scale = alt.Scale(domain=[0, 1])
@@ -104,6 +106,10 @@ def life_chart(versions: pl.DataFrame, by_build: pl.DataFrame) -> Chart:
     return alt.vconcat(upper, lower, spacing=14).resolve_scale(color="independent")
 
 
+def _by_mark(values: Mapping[str, Any]) -> alt.Scale:
+    return alt.Scale(domain=list(values), range=list(values.values()))
+
+
 def _height(path: pl.DataFrame, which: str) -> int | None:
     found: Any = getattr(path["y"], which)()
     return None if found is None else round(float(found))
@@ -118,8 +124,8 @@ def _ends(column: pl.Series) -> tuple[float, float]:
 def _scale(ends: tuple[float, float], span: float, *, reverse: bool = False) -> alt.Scale:
     middle = (ends[0] + ends[1]) / 2
     domain = [middle - span / 2, middle + span / 2]
-    return alt.Scale(domain=domain[::-1] if reverse else domain, nice=False, zero=False)
+    return alt.Scale(domain=domain, reverse=reverse, nice=False, zero=False)
 
 
 def _axis(**more: Any) -> alt.Axis:
-    return alt.Axis(**{"tickCount": 5, "format": "~g", "grid": True, **more})
+    return alt.Axis(**{"tickCount": 5, "format": "d", "grid": True, **more})

@@ -7,13 +7,13 @@ from rollouts.report.tables import Column
 EVIDENCE: Final = (
     Column("map", "map", "count"),
     Column("build", "build"),
+    Column("found", "found"),
+    Column("said", "where it shows, as recorded"),
+    Column("attempt", "attempt", "count"),
+    Column("ticks", "ticks", "amount"),
     Column("where", "file"),
     Column("world", "world"),
     Column("episode_id", "episode", "id"),
-    Column("attempt", "attempt", "count"),
-    Column("ticks", "ticks", "amount"),
-    Column("found", "found"),
-    Column("said", "where it shows, as recorded"),
     Column("feedback_id", "feedback", "id"),
 )
 BACKTESTS: Final = (

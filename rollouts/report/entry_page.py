@@ -25,6 +25,7 @@ TEMPLATE: Final = "entry.html.j2"
 ROWS: Final = 40
 """rows of one table on the page; the command and the warehouse have all"""
 _SAID: Final = 200
+_DIGITS: Final = 12
 
 
 def write_entry_page(found: Explanation, out: Path) -> None:
@@ -98,7 +99,13 @@ def _frames(found: Explanation) -> dict[str, pl.DataFrame]:
     }
     if found.backtests is not None:
         frames["backtests"] = found.backtests
-    return frames
+    return {name: _short(frame) for name, frame in frames.items()}
+
+
+def _short(frame: pl.DataFrame) -> pl.DataFrame:
+    """Ids to as many digits as single one out among millions; every command takes them so."""
+    ids = [name for name in frame.columns if name.endswith("_id") or name == "merged_into"]
+    return frame.with_columns(pl.col(ids).str.head(_DIGITS))
 
 
 _COLUMNS: Final = {
