@@ -14,7 +14,9 @@ EntryId = Annotated[str, typer.Argument(help="an entry's id, or its first digits
 @app.command("list")
 def list_entries(
     type_: Annotated[str | None, typer.Option("--type", help="skill or remedy")] = None,
-    status: Annotated[str, typer.Option(help="active, merged, retired, withdrawn or all")] = "active",
+    status: Annotated[
+        str, typer.Option(help="active, demoted, merged, retired, withdrawn or all")
+    ] = "active",
 ) -> None:
     """List the entries with their support and confidence.
 
