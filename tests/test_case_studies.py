@@ -175,15 +175,19 @@ def test_being_stuck_before_a_ledge_teaches_to_clear_the_way(
     number: int, tmp_path: Path, minecraft: Domain
 ) -> None:
     study = ledge_study(tmp_path, minecraft)
-    world, other = LEDGES[number], LEDGES[(number + 1) % len(LEDGES)]
+    world, other, third = (LEDGES[(number + more) % len(LEDGES)] for more in range(3))
 
     first = study.play("0001", world, start=ledge_start(world, minecraft))
-    stuck = first.facts[0]
+    assert first.facts[0].failure_type == "NAV_STUCK"
+    assert not remedies_for(study.learn("0001", first.facts), "NAV_STUCK"), "one world may be a bad seed"
+
+    second = study.play("0002", other, start=ledge_start(other, minecraft))
+    stuck = second.facts[0]
     assert (stuck.kind, stuck.target, stuck.y) == ("mine", GOAL, False)
     assert (stuck.failure_type, stuck.stagnant, stuck.remedy_due) == ("NAV_STUCK", True, True)
-    assert first.success, "the repaired plan got the log"
+    assert second.success, "the repaired plan got the log"
 
-    new = remedies_for(study.learn("0001", first.facts), "NAV_STUCK")
+    new = remedies_for(study.learn("0002", [*first.facts, *second.facts]), "NAV_STUCK")
     [(remedy, content)] = [(entry, known) for entry, known in new if known.risk.target == GOAL]
     assert remedy.status == "active"
     assert stuck.feedback_id in {support.feedback_id for support in remedy.support}
@@ -192,7 +196,7 @@ def test_being_stuck_before_a_ledge_teaches_to_clear_the_way(
     assert [check.type for check in clearing.checks] == ["path_clear"]
     assert (again.kind, again.target) == ("mine", GOAL)
 
-    later = study.play("0002", other, start=ledge_start(other, minecraft))
+    later = study.play("0003", third, start=ledge_start(third, minecraft))
     stuck, cleared, mined = (later.attempts.row(at, named=True) for at in range(3))
     assert later.facts[0].failure_type == "NAV_STUCK"
     assert stuck["knowledge_used"] == []

@@ -208,6 +208,12 @@ def test_knowledge_can_be_listed_shown_and_explained(home: Path) -> None:
     assert explained.exit_code == 0
     for said in ("decision", "candidate", "feedback", "ticks 0–40", "Craft_1_wooden_pickaxe_20240101_000000"):
         assert said in explained.output
+    for said in ("never used in training", "holds where", "States"):
+        assert said in explained.output
+    page = home / "entry.html"
+    assert call(home, "knowledge", "explain", remedy, "--html", str(page)).exit_code == 0
+    assert page.read_text().startswith("<!DOCTYPE html>")
+    assert "is a folder" in words(call(home, "knowledge", "explain", remedy, "--html", str(home)))
     unknown = call(home, "knowledge", "show", "ffffffffff")
     assert unknown.exit_code == 2
     assert "mineevolve knowledge list" in " ".join(unknown.output.split())

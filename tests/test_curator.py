@@ -66,7 +66,7 @@ def test_good_candidates_are_accepted(case: Case) -> None:
     assert entry.entry_id == case.candidate.entry_id
     episodes = len({known.episode_id for known in case.facts.values()})
     assert entry.support_episodes == episodes
-    assert entry.confidence == pytest.approx((1 + episodes) / (2 + episodes), abs=1e-6)
+    assert entry.confidence == pytest.approx({1: 2 / 3}.get(episodes, 3 / 4), abs=1e-6)
 
 
 def review(case: Case, verdict: Verdict, model: str = "reviewer") -> Review:
@@ -230,11 +230,12 @@ def test_an_entry_whose_use_is_lost_again_and_again_is_retired_and_says_so() -> 
 
 
 def mine_birch_instead(rows: int = 1) -> Case:
-    """A remedy that replaces the mining of oak."""
-    drawn = [
+    """A remedy that replaces the mining of oak. One episode more than it cites has shown the failure."""
+    seen = [
         fact(30 + number, "mine", "oak_log", state({}, seen=["birch_log"]), failure_type="NAV_STUCK")
-        for number in range(rows)
+        for number in range(rows + 1)
     ]
+    drawn = seen[:rows]
     content = RemedyContent(
         risk=Risk(kind="mine", target="oak_log", failure_type="NAV_STUCK"),
         repair=(step("mine", "birch_log"),),
@@ -247,7 +248,7 @@ def mine_birch_instead(rows: int = 1) -> Case:
         support=tuple(known.feedback_id for known in drawn),
         build="b2",
     )
-    return Case(candidate, {known.feedback_id: known for known in drawn})
+    return Case(candidate, {known.feedback_id: known for known in seen})
 
 
 def mine_oak(rows: int) -> Case:

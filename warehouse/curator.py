@@ -3,8 +3,7 @@
     Accept = V_schema and V_match and V_exec and V_spec and V_evidence
              and not repeats_action and not C_conflict
 
-What passes the checks is held against the record (warehouse/backtest.py), and then against the reviews; the
-first that objects decides.
+What passes the checks has to pass the other gates too: warehouse/hearing.py.
 
 One pass is a pure function of the candidates, the facts, the store and the log of uses: the order of the
 candidates changes nothing, and a candidate that comes again changes nothing. Every candidate gets a decision,
@@ -13,8 +12,10 @@ with all the reasons against it; nothing is dropped in silence.
 An entry's status follows from its evidence and is worked out anew in each pass:
 
     active    it is used
+    demoted   its late uses are mostly lost: it is used where nothing else is as relevant
     merged    another entry, `merged_into`, says the same and more
-    retired   it contradicts knowledge of high confidence that outweighs it, or its use was lost too often
+    retired   it contradicts knowledge of high confidence that outweighs it, its use was lost too often, it
+              was not confirmed for long, or the store is full (warehouse/lifecycle.py)
 """
 
 from collections import defaultdict
@@ -22,16 +23,28 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from warehouse.acceptance import may_stand, reasons_against
-from warehouse.backtest import DEFAULT_BOUNDS, Backtest, Bounds, backtests
-from warehouse.confidence import Outcomes, confidence, outcomes_by_entry
+from warehouse.acceptance import may_stand
+from warehouse.backtest import DEFAULT_BOUNDS, Backtest, Bounds
+from warehouse.confidence import Outcomes, confidence, outcomes_by_build, together
 from warehouse.conflicts import ConflictIndex
 from warehouse.domains.model import Domain
-from warehouse.entries import Decision, Entry, Reason, Review, Support, Usage
+from warehouse.entries import SERVED, Decision, Entry, Reason, Review, Support, Usage
 from warehouse.facts import FeedbackFact
+from warehouse.hearing import hear
 from warehouse.ids import derive_id
 from warehouse.knowledge import Candidate
+from warehouse.lifecycle import (
+    Calendar,
+    LifeSettings,
+    Occasions,
+    confirmed_in,
+    crowded_out,
+    expiry_reasons,
+    late,
+    standing,
+)
 from warehouse.merging import Merge, merged_id, merges
+from warehouse.ruling import Ruling, loss, precedence, turn, worn_out
 
 
 @dataclass(frozen=True)
@@ -40,14 +53,16 @@ class CuratorSettings:
 
     `min_support_episodes`: independent episodes that must stand behind a new entry. `high_confidence`: from
     here on an entry is not contradicted by a weaker one; .75 is two supporting episodes without a loss.
-    `retire_below`: an entry of less confidence is retired. `backtest`: what a newcomer has to show against
-    the record; None leaves the back-test out. `build` names the build of decisions about entries
+    `retire_below`: an entry of less confidence is retired. `life` says what becomes of entries with time.
+    `backtest`: what a newcomer has to show against the record; None leaves the back-test out. `build` names
+    the build of decisions about entries
     that no candidate of the pass proposes; None takes the entry's own last build.
     """
 
     min_support_episodes: int = 1
     high_confidence: float = 0.75
     retire_below: float = 0.25
+    life: LifeSettings = field(default_factory=LifeSettings)
     backtest: Bounds | None = DEFAULT_BOUNDS
     build: str | None = None
 
@@ -60,8 +75,9 @@ def curator_settings(*, backtest: bool) -> CuratorSettings:
 class Curation(NamedTuple):
     """The store after a pass, by entry id, and its decisions in the order of their candidates' ids.
 
-    Behind those of the candidates stand decisions about entries that the pass retired; their `candidate_id`
-    is the entry's id. `backtests` are of the candidates that passed the checks, in the order of their ids.
+    Behind those of the candidates stand decisions about entries that the pass retired, demoted or restored;
+    their `candidate_id` is the entry's id. `backtests` are of the candidates that passed the checks, in the
+    order of their ids.
     """
 
     store: dict[str, Entry]
@@ -78,6 +94,7 @@ def curate(
     settings: CuratorSettings | None = None,
     reviews: Iterable[Review] = (),
     imported: Collection[str] = (),
+    attempted: Occasions | None = None,
 ) -> Curation:
     """One pass over `candidates`.
 
@@ -85,28 +102,28 @@ def curate(
     so that a merge can add them up and a repeated pass does not count twice. One verdict among `reviews` that
     refuses a candidate is enough; one that accepts it changes nothing. `imported` are the facts that came
     with knowledge from elsewhere: evidence for it, but no part of the record that it is tested on.
+    `attempted` says in which builds what was attempted (`warehouse.lifecycle.occasions`); without it nothing
+    expires.
     """
     by_id = {ids.candidate: (candidate, ids.entry) for candidate in candidates for ids in [candidate.ids]}
     proposals = {one: by_id[one][0] for one in sorted(by_id)}
     proposed = {one: by_id[one][1] for one in proposals}
-    refused: defaultdict[str, list[Review]] = defaultdict(list)
-    for review in sorted(reviews, key=lambda one: (one.candidate_id, one.model, one.request_id)):
-        if review.verdict == "rejected":
-            refused[review.candidate_id].append(review)
-    used = settings or CuratorSettings()
-    return _Pass(proposals, proposed, facts, store, tuple(usage), domain, used, refused, imported).run()
-
-
-@dataclass
-class _Ruling:
-    """How the entries of a pool stand to each other: who lost, to whom, and who merely disagrees."""
-
-    lost_to: dict[str, list[str]] = field(default_factory=dict)
-    disagrees: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    worn_out: set[str] = field(default_factory=set)
-
-    def status_of(self, entry_id: str) -> str:
-        return "retired" if entry_id in self.lost_to or entry_id in self.worn_out else "active"
+    given = settings or CuratorSettings()
+    newcomers = {one for one, entry_id in proposed.items() if entry_id not in store}
+    reasons, tested = hear(proposals, newcomers, facts, domain, given.life, given.backtest, reviews, imported)
+    pass_ = _Pass(
+        proposals,
+        proposed,
+        facts,
+        store,
+        tuple(usage),
+        domain,
+        given,
+        reasons,
+        tuple(tested.values()),
+        Calendar(attempted or {}, domain),
+    )
+    return pass_.run()
 
 
 @dataclass
@@ -121,24 +138,18 @@ class _Pass:
     usage: tuple[Usage, ...]
     domain: Domain
     settings: CuratorSettings
-    refused: Mapping[str, list[Review]]
-    """candidate -> the reviews that refuse it"""
-    imported: Collection[str]
-    tested: dict[str, Backtest] = field(default_factory=dict)
-    reasons: dict[str, tuple[Reason, ...]] = field(default_factory=dict)
+    reasons: dict[str, tuple[Reason, ...]]
+    """candidate -> what speaks against it"""
+    tested: tuple[Backtest, ...]
+    calendar: Calendar
     holder: dict[str, str] = field(default_factory=dict)
     """entry that was merged -> the entry that stands for it now"""
     rejected_new: dict[str, list[str]] = field(default_factory=dict)
     """new entry that is not stored -> the entries it lost to"""
+    records: dict[str, dict[str, Outcomes]] = field(default_factory=dict)
+    """entry -> build -> outcomes of its use there"""
 
     def run(self) -> Curation:
-        self.reasons = {
-            one: reasons_against(candidate, self.facts, self.domain)
-            for one, candidate in self.candidates.items()
-        }
-        self.tested = self._tested()
-        for one, reasons in self.reasons.items():
-            self.reasons[one] = reasons or self._by_record(one) or self._by_review(one)
         self.holder = {
             one: entry.merged_into for one, entry in self.store.items() if entry.merged_into is not None
         }
@@ -146,32 +157,12 @@ class _Pass:
         merged = {one: entry for one, entry in self.store.items() if entry.status == "merged"}
         pool = self._merged(pool, merged)
         pool, ruling = self._settled(self._weighed(pool), first)
+        pool = self._within_capacity(pool, ruling)
         after = {one: self._versioned(entry) for one, entry in {**merged, **pool}.items()}
         return Curation(
             {one: after[one] for one in sorted(after)},
             self._decisions(after, ruling),
-            tuple(self.tested.values()),
-        )
-
-    def _tested(self) -> dict[str, Backtest]:
-        """The back-tests of the candidates that passed the checks."""
-        if self.settings.backtest is None:
-            return {}
-        sound = {one: each for one, each in self.candidates.items() if not self.reasons[one]}
-        return backtests(sound, self.facts, self.domain, self.settings.backtest, self.imported)
-
-    def _by_record(self, one: str) -> tuple[Reason, ...]:
-        """What the back-test has against a newcomer. What is in the store is judged by its use: from then on
-        the record shows what it prevents, and the better it works, the worse it would look."""
-        tested = self.tested.get(one)
-        if tested is None or tested.verdict != "rejected" or self.proposed[one] in self.store:
-            return ()
-        return (Reason(rule="backtest", detail=tested.detail),)
-
-    def _by_review(self, one: str) -> tuple[Reason, ...]:
-        return tuple(
-            Reason(rule="review", detail=f"{review.model}: {review.reason}")
-            for review in self.refused.get(one, ())
+            self.tested,
         )
 
     def _standing_for(self, entry_id: str) -> str:
@@ -230,17 +221,17 @@ class _Pass:
     def _weighed(self, pool: Mapping[str, Entry]) -> dict[str, Entry]:
         """The pool with outcomes and confidence from the log of uses."""
         resolved = {one: self._standing_for(one) for one in self.holder}
-        outcomes = outcomes_by_entry(self.usage, resolved)
+        self.records = outcomes_by_build(self.usage, resolved)
         weighed = {}
         for one, entry in pool.items():
-            uses, wins = outcomes.get(one, Outcomes(0, 0))
+            uses, wins = together(self.records.get(one, {}).values())
             mean = confidence(entry.support_episodes, wins, uses - wins)
             weighed[one] = _with(entry, uses=uses, wins=wins, confidence=mean)
         return weighed
 
     def _settled(
-        self, pool: dict[str, Entry], so_far: _Ruling | None = None
-    ) -> tuple[dict[str, Entry], _Ruling]:
+        self, pool: dict[str, Entry], so_far: Ruling | None = None
+    ) -> tuple[dict[str, Entry], Ruling]:
         """The pool with each entry's status. New entries that lose leave it."""
         ruling = self._ruling(pool)
         for one, ids in (so_far.disagrees if so_far else {}).items():
@@ -253,23 +244,51 @@ class _Pass:
                 settled[one] = _with(entry, status=ruling.status_of(one))
         return settled, ruling
 
-    def _ruling(self, pool: Mapping[str, Entry]) -> _Ruling:
-        """Who stands against whom. The more confident speaks first; of equals, the older."""
-        ruling, index = _Ruling(), ConflictIndex(self.domain)
-        for entry in sorted(pool.values(), key=_precedence):
-            if entry.confidence < self.settings.retire_below:
-                ruling.worn_out.add(entry.entry_id)
+    def _ruling(self, pool: Mapping[str, Entry]) -> Ruling:
+        """Who stands against whom. Those speak first that are believed first; what was demoted speaks last,
+        and nothing loses to it."""
+        ruling, index = Ruling(), ConflictIndex(self.domain)
+        for entry in pool.values():
+            self._aged(entry, ruling)
+        order = sorted(pool.values(), key=lambda each: (each.entry_id in ruling.demoted, precedence(each)))
+        for entry in order:
+            if entry.entry_id in ruling.out:
                 continue
             opponents = index.against(entry)
             for other in opponents:
                 ruling.disagrees[entry.entry_id].add(other.entry_id)
                 ruling.disagrees[other.entry_id].add(entry.entry_id)
-            stronger = [one for one in opponents if one.confidence >= self.settings.high_confidence]
+            stronger = [
+                one
+                for one in opponents
+                if one.confidence >= self.settings.high_confidence and one.entry_id not in ruling.demoted
+            ]
             if stronger:
                 ruling.lost_to[entry.entry_id] = [one.entry_id for one in stronger]
             else:
                 index.add(entry)
         return ruling
+
+    def _aged(self, entry: Entry, ruling: Ruling) -> None:
+        """Notes what time and use have made of an entry (warehouse/lifecycle.py)."""
+        one, record, life = entry.entry_id, self.records.get(entry.entry_id, {}), self.settings.life
+        if entry.confidence < self.settings.retire_below:
+            ruling.out[one] = worn_out(entry)
+        elif expired := expiry_reasons(entry, record, self.calendar, life):
+            ruling.out[one] = expired
+        elif record:
+            status, reasons = standing(entry, record, life)
+            if status != "active":
+                (ruling.out if status == "retired" else ruling.demoted)[one] = reasons
+
+    def _within_capacity(self, pool: dict[str, Entry], ruling: Ruling) -> dict[str, Entry]:
+        """The pool with those entries retired for which there is no room."""
+        served = [entry for entry in pool.values() if entry.status in SERVED]
+        crowded = crowded_out(served, self.records, self.settings.life)
+        ruling.out |= crowded
+        return {
+            one: _with(entry, status="retired") if one in crowded else entry for one, entry in pool.items()
+        }
 
     def _merged(self, pool: dict[str, Entry], merged: dict[str, Entry]) -> dict[str, Entry]:
         """The pool after merging; what was merged moves to `merged`."""
@@ -293,38 +312,49 @@ class _Pass:
             return entry
         return _with(entry, version=before.version + 1)
 
-    def _decisions(self, after: Mapping[str, Entry], ruling: _Ruling) -> tuple[Decision, ...]:
+    def _decisions(self, after: Mapping[str, Entry], ruling: Ruling) -> tuple[Decision, ...]:
         decisions = [self._decision(one, after, ruling) for one in self.candidates]
         for one, entry in after.items():
-            before = self.store.get(one)
-            if before is not None and before.status == "active" and entry.status == "retired":
-                build = self.settings.build or entry.last_build
-                lost_to = ruling.lost_to.get(one, [])
-                decisions.append(
-                    Decision(
-                        decision_id=derive_id("decision", [build, one]),
-                        build=build,
-                        candidate_id=one,
-                        entry_id=one,
-                        verdict="rejected",
-                        reasons=_loss(entry, lost_to),
-                        conflict_with=tuple(lost_to),
-                    )
+            said = turn(self.store.get(one), entry)
+            if said is None:
+                continue
+            build = self.settings.build or entry.last_build
+            reasons = self._restored(entry) if said == "restored" else ruling.reasons_of(one)
+            decisions.append(
+                Decision(
+                    decision_id=derive_id("decision", [build, one]),
+                    build=build,
+                    candidate_id=one,
+                    entry_id=one,
+                    verdict=said,
+                    reasons=reasons,
+                    conflict_with=tuple(ruling.lost_to.get(one, ())),
                 )
+            )
         return tuple(decisions)
 
-    def _decision(self, one: str, after: Mapping[str, Entry], ruling: _Ruling) -> Decision:
-        build, proposed, reasons = self.candidates[one].build, self.proposed[one], self.reasons[one]
+    def _restored(self, entry: Entry) -> tuple[Reason, ...]:
+        record = self.records.get(entry.entry_id, {})
+        uses, wins = late(record, self.settings.life.recent_uses)
+        detail = (
+            f"confidence {entry.confidence:.3f}, last confirmed in build {confirmed_in(entry, record)}, "
+            f"{wins} of its last {uses} episodes of use won"
+        )
+        return (Reason(rule="restored", detail=detail),)
+
+    def _decision(self, one: str, after: Mapping[str, Entry], ruling: Ruling) -> Decision:
+        build, proposed = self.candidates[one].build, self.proposed[one]
+        reasons = self.reasons[one]
         entry_id = self._standing_for(proposed)
         against: tuple[str, ...] = ()
         if not reasons:
             against = tuple(sorted(ruling.disagrees.get(entry_id, set())))
             if entry_id in self.rejected_new:
                 against = tuple(self.rejected_new[entry_id])
-                reasons = _loss(None, list(against))
+                reasons = loss(against)
             elif after[entry_id].status == "retired":
                 against = tuple(ruling.lost_to.get(entry_id, []))
-                reasons = _loss(after[entry_id], list(against))
+                reasons = ruling.reasons_of(entry_id)
         accepted = not reasons
         return Decision(
             decision_id=derive_id("decision", [build, one]),
@@ -357,24 +387,6 @@ def _combined(entry_id: str, merge: Merge, sources: list[Entry]) -> Entry:
         last_build=builds[-1],
         version=own.version if own else 1,
     )
-
-
-def _loss(entry: Entry | None, lost_to: list[str]) -> tuple[Reason, ...]:
-    if lost_to:
-        return tuple(
-            Reason(rule="conflict", detail=f"contradicts {one}, which is of high confidence")
-            for one in lost_to
-        )
-    detail = (
-        f"lost {entry.uses - entry.wins} of {entry.uses} episodes of use"
-        if entry
-        else "nothing stands behind it"
-    )
-    return (Reason(rule="unsupported", detail=detail),)
-
-
-def _precedence(entry: Entry) -> tuple[float, str, str]:
-    return (-entry.confidence, entry.first_build, entry.entry_id)
 
 
 def _in_order(support: Iterable[Support]) -> tuple[Support, ...]:

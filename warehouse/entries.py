@@ -4,7 +4,7 @@ An entry's id is its content (warehouse/knowledge.py); support, outcomes, confid
 state beside it, and are what a snapshot freezes.
 """
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -12,7 +12,12 @@ from warehouse.knowledge import Check, KnowledgeType, Name, Predicate, Record, R
 from warehouse.places import Place
 
 Verdict = Literal["accepted", "rejected"]
-Status = Literal["active", "merged", "retired", "withdrawn"]
+Turn = Literal["accepted", "rejected", "demoted", "restored"]
+"""What a decision says: of a candidate the first two; of an entry of the store that it is retired (rejected),
+moved down, or served again as before."""
+Status = Literal["active", "demoted", "merged", "retired", "withdrawn"]
+SERVED: Final[tuple[Status, ...]] = ("active", "demoted")
+"""What a snapshot holds and retrieval finds."""
 Rule = Literal[
     "schema",  # V_schema: required fields are there and well-formed
     "match",  # V_match: every predicate names a declared field, with a value it can have
@@ -24,6 +29,11 @@ Rule = Literal[
     "repeats_action",  # the repair only does again what failed
     "conflict",  # C_conflict: contradicts knowledge of high confidence
     "unsupported",  # nothing, or too few independent episodes, stand behind it
+    "transient",  # a failure of circumstance that one world alone has shown
+    "fading",  # it has stopped helping, or never did, by its late outcomes of use
+    "expired",  # nothing confirmed it for many builds that had the occasion
+    "capacity",  # the domain's store is full, and this is worth least
+    "restored",  # what had moved it down, or out, holds no more
     "rollback",  # its build was set back to a snapshot that does not hold it (warehouse/rollback.py)
 ]
 
@@ -44,12 +54,14 @@ class Support(Record):
 
 
 class Usage(Record):
-    """An outcome of using an entry once in an attempt; `won` null when the attempt is undecided."""
+    """An outcome of using an entry once in an attempt; `won` null when the attempt is undecided. `build` is
+    that of the episode, as the log knows it."""
 
     entry_id: str
     feedback_id: str
     episode_id: str
     won: bool | None
+    build: str | None = None
 
 
 class Review(Record):
@@ -81,8 +93,8 @@ class TryOut(Record):
 class Entry(Record):
     """A knowledge entry as the store holds it.
 
-    `confidence` is the mean of Beta(1 + wins + supporting episodes, 1 + losses); `version` counts the
-    changes of this state, from 1.
+    `confidence` is the posterior mean of warehouse/confidence.py; `version` counts the changes of this state,
+    from 1. `last_build` is the last that brought evidence for it.
     """
 
     entry_id: Name
@@ -114,13 +126,14 @@ class Entry(Record):
 
 
 class Decision(Record):
-    """What Curator did with one candidate; the log of these is append-only."""
+    """What Curator did with one candidate, or with an entry of the store, whose id then stands as
+    `candidate_id`; the log of these is append-only."""
 
     decision_id: Name
     build: Name
     candidate_id: Name
     entry_id: Name
-    verdict: Verdict
+    verdict: Turn
     reasons: tuple[Reason, ...] = ()
     merged_into: str | None = None
     conflict_with: tuple[str, ...] = ()

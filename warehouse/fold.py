@@ -34,6 +34,7 @@ from warehouse.database import (
 )
 from warehouse.domains import Domain
 from warehouse.entries import Decision, Entry
+from warehouse.lifecycle import occasions
 from warehouse.rollback import (
     rollbacks,
     set_back,
@@ -154,6 +155,7 @@ def curator(domain: Domain, settings: CuratorSettings) -> CurateBuild:
             replace(settings, build=evidence.build),
             evidence.reviews,
             evidence.only_imported,
+            occasions(evidence.episodes, evidence.attempts),
         )
 
     return curate_build

@@ -220,13 +220,13 @@ def candidates_of(rows: pl.DataFrame) -> list[Candidate]:
 
 def usage_rows(build: str, usage: Iterable[Usage]) -> pl.DataFrame:
     """Outcomes of use as rows of the `usage` log."""
-    rows = [{"build": build, **one.model_dump()} for one in usage]
+    rows = [{**one.model_dump(), "build": build} for one in usage]
     return pl.DataFrame(rows, schema=KINDS["usage"].schema, orient="row")
 
 
 def usage_of(rows: pl.DataFrame) -> list[Usage]:
     """The outcomes that rows of the `usage` log hold."""
-    return [Usage(**row) for row in rows.drop("build").iter_rows(named=True)]
+    return [Usage(**row) for row in rows.iter_rows(named=True)]
 
 
 def review_rows(build: str, reviews: Iterable[Review]) -> pl.DataFrame:

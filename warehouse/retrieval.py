@@ -6,7 +6,7 @@
               + GOAL * kin(goal, k)
     trigger = how far the predicates of k hold in the state; unknown fields change nothing
     place   = depth band, biome and distance to the evidence, at most a fifth
-    trust   = confidence, at most a half
+    trust   = confidence, at most a half; the least there is, or less, for what was demoted
 
 `about` is a factor and not a summand, so that no entry about something else gets into a prompt by its
 confidence or by where it was learnt. It depends on three discrete features alone: entries that share them
@@ -23,7 +23,7 @@ from typing import Final
 import numpy as np
 
 from warehouse.domains.model import Domain
-from warehouse.entries import Entry
+from warehouse.entries import SERVED, Entry
 from warehouse.kinship import kinship_of
 from warehouse.places import Place
 from warehouse.retrieval_index import (
@@ -60,14 +60,17 @@ FIRST_BLOCKS: Final = 128
 """Blocks scored before the bound is put to use: several times k rows, so that it is near its final value."""
 WAVE_GROWTH: Final = 4
 """Each further wave is so much larger: few passes even where no bound helps."""
+DEMOTED: Final = 1.0 - TRUST
+"""What the trust in a demoted entry is multiplied by: of two that differ in nothing else, the active one
+comes first however little it is trusted, since trust in that is never less than this."""
 _EXACT: Final = 1_000_000_000
 """Relevance is added up in units of 1e-9: sums of integers do not depend on their order."""
 
 
 class Index:
-    """The active entries of one snapshot, laid out for `rank`. Immutable; may be shared between threads.
+    """The served entries of one snapshot, laid out for `rank`. Immutable; may be shared between threads.
 
-    Rows are entries sorted by (subject, kind, failure, confidence from high to low, id) and cut into blocks
+    Rows are entries sorted by (subject, kind, failure, trust from high to low, id) and cut into blocks
     of at most `BLOCK_ROWS` that share subject, kind and failure.
     """
 
@@ -81,13 +84,13 @@ class Index:
         self._kinds: dict[str | None, int] = {}
         self._failures: dict[str | None, int] = {}
         keys = np.array([self._key_of(entry) for entry in entries], dtype=np.int64).reshape(-1, 3)
-        confidence = np.array([entry.confidence for entry in entries], dtype=np.float64)
+        trust = np.array([_trust(entry) for entry in entries], dtype=np.float64)
         id_rank = np.empty(len(entries), dtype=np.int64)
         id_rank[sorted(range(len(entries)), key=lambda row: entries[row].entry_id)] = np.arange(len(entries))
-        order = np.lexsort((id_rank, -confidence, keys[:, 2], keys[:, 1], keys[:, 0]))
+        order = np.lexsort((id_rank, -trust, keys[:, 2], keys[:, 1], keys[:, 0]))
         self._entries = [entries[row] for row in order]
         self._id_rank = id_rank[order]
-        self._trust = (1.0 - TRUST) + TRUST * confidence[order]
+        self._trust = trust[order]
         self._conditions = Conditions(self._entries, domain)
         self._places = EvidencePlaces(
             [[located(place, domain) for place in evidence.get(each.entry_id, ())] for each in self._entries]
@@ -102,19 +105,19 @@ class Index:
         domain: Domain,
         evidence: Mapping[str, Sequence[Place]] | None = None,
     ) -> "Index":
-        """An index of the active entries. `evidence` says where each entry (by id) was learnt; without it
+        """An index of the served entries. `evidence` says where each entry (by id) was learnt; without it
         that is where the attempts that support it began.
 
         Raises `ValueError` for an id that occurs twice and for an entry of another domain.
         """
-        active = [entry for entry in entries if entry.status == "active"]
-        if len({entry.entry_id for entry in active}) < len(active):
+        served = [entry for entry in entries if entry.status in SERVED]
+        if len({entry.entry_id for entry in served}) < len(served):
             raise ValueError("an entry id occurs twice")
-        foreign = {entry.domain for entry in active} - {domain.name}
+        foreign = {entry.domain for entry in served} - {domain.name}
         if foreign:
             raise ValueError(f"entries of {sorted(foreign)} cannot be indexed with domain {domain.name!r}")
         return cls(
-            active, domain, {each.entry_id: each.places for each in active} if evidence is None else evidence
+            served, domain, {each.entry_id: each.places for each in served} if evidence is None else evidence
         )
 
     def __len__(self) -> int:
@@ -126,7 +129,7 @@ class Index:
         reading = self._conditions.read(state_of(context, place))
         blocks, about = self._candidates(context)
         first, last = self._first[blocks], self._last[blocks]
-        # Within a block confidence falls, so its first row has the most trust.
+        # Within a block trust falls.
         bound = about * self._places.bound(first, last) * self._trust[first]
         rows = np.empty(0, dtype=np.int64)
         scores = np.empty(0, dtype=np.float64)
@@ -248,6 +251,11 @@ class Index:
             if failure in self._failures:
                 recent[self._failures[failure]] = RECENCY**age
         return recent
+
+
+def _trust(entry: Entry) -> float:
+    trust = (1.0 - TRUST) + TRUST * entry.confidence
+    return trust * DEMOTED if entry.status == "demoted" else trust
 
 
 def _highest(among: Ints, bound: Floats, size: int) -> tuple[Ints, Ints]:

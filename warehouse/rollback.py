@@ -18,7 +18,7 @@ import polars as pl
 
 from warehouse import log
 from warehouse.database import LOCK_WAIT_S, fetch, writer
-from warehouse.entries import Decision, Entry, Reason
+from warehouse.entries import SERVED, Decision, Entry, Reason
 from warehouse.ids import derive_id
 from warehouse.shards import DamagedShardError
 from warehouse.snapshots import Snapshot, load_snapshot, normal, published_snapshot
@@ -150,8 +150,8 @@ def set_back(store: Iterable[Entry], snapshot: Snapshot) -> tuple[Entry, ...]:
 def withdrawals(
     build: str, before: Iterable[Entry], after: Iterable[Entry], snapshot: Snapshot
 ) -> tuple[Decision, ...]:
-    """A decision for each entry that was active and that the rollback withdrew."""
-    active = {entry.entry_id for entry in before if entry.status == "active"}
+    """A decision for each entry that was served and that the rollback withdrew."""
+    served = {entry.entry_id for entry in before if entry.status in SERVED}
     detail = f"build {build} was set back to snapshot {snapshot.snapshot_id}"
     return tuple(
         Decision(
@@ -163,7 +163,7 @@ def withdrawals(
             reasons=(Reason(rule="rollback", detail=detail),),
         )
         for entry in after
-        if entry.status == WITHDRAWN and entry.entry_id in active
+        if entry.status == WITHDRAWN and entry.entry_id in served
     )
 
 

@@ -19,7 +19,7 @@ import orjson
 import polars as pl
 from pydantic import ValidationError
 
-from warehouse.entries import Entry
+from warehouse.entries import SERVED, Entry
 from warehouse.ids import ID_LENGTH, digest_lines, file_digest
 from warehouse.log import KNOWLEDGE_COLUMNS, knowledge_columns
 from warehouse.shards import (
@@ -66,8 +66,8 @@ _BUILD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A loaded snapshot: its entries by id, all active; `curated` is false where they are candidates as they
-    came."""
+    """A loaded snapshot: its entries by id, active or demoted; `curated` is false where they are candidates
+    as they came."""
 
     snapshot_id: str
     path: Path
@@ -76,9 +76,9 @@ class Snapshot:
 
 
 def freeze(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """What a snapshot of these entries holds: the active ones by id, their evidence in a fixed order."""
+    """What a snapshot of these entries holds: the served ones by id, their evidence in a fixed order."""
     return tuple(
-        sorted((normal(entry) for entry in entries if entry.status == "active"), key=lambda one: one.entry_id)
+        sorted((normal(entry) for entry in entries if entry.status in SERVED), key=lambda one: one.entry_id)
     )
 
 
@@ -123,7 +123,7 @@ def support_rows(entries: Iterable[Entry]) -> pl.DataFrame:
 
 
 def write_snapshot(home: Path, entries: Iterable[Entry], curated: bool = True) -> Path:
-    """Freezes the active entries below `home/snapshots`; the snapshot's folder.
+    """Freezes the served entries below `home/snapshots`; the snapshot's folder.
 
     The same entries give the same folder with the same bytes. A folder that is already there is verified and
     left alone: `DamagedShardError` names the file that is not whole.

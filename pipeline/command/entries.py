@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from rich.markup import escape
-from rich.tree import Tree
 
 from pipeline.command.ask import query
-from pipeline.command.console import MISUSED, brief, fail, out, show
+from pipeline.command.console import MISUSED, fail, out, show
 from pipeline.settings import Settings
 from warehouse.entries import Entry, Support
 from warehouse.knowledge import Candidate
@@ -50,33 +49,6 @@ def shown(prefix: str) -> None:
     )
     show(evidence.unique(maintain_order=True), "Evidence")
     _show_backtests(home, entry)
-    _show_objections(home, entry.entry_id)
-
-
-def explained_entry(prefix: str) -> None:
-    """Prints the way from an entry to the ticks of the recordings."""
-    home = Settings().home
-    entry = _entry(home, prefix)
-    rows = query(home, "SELECT * FROM knowledge_lineage WHERE entry_id = $1", [entry.entry_id])
-    tree = Tree(f"[bold]{entry.type} {entry.entry_id}[/] {entry.status}, confidence {entry.confidence:.3f}")
-    for (decision, candidate), of_candidate in rows.group_by(
-        ["decision_id", "candidate_id"], maintain_order=True
-    ):
-        first = of_candidate.row(0, named=True)
-        node = tree.add(f"accepted by decision {brief(decision)} in build {brief(first['decided_in'])}").add(
-            f"candidate {brief(candidate)} proposed by {brief(first['engine'])}"
-        )
-        for row in of_candidate.iter_rows(named=True):
-            leaf = node.add(f"feedback {row['feedback_id']}  {brief(row['failure_type'])}")
-            ticks = f"ticks {row['start_tick']}–{row['end_tick']}"
-            leaf.add(f"episode {row['episode_id']} attempt {row['attempt']}, {ticks}")
-            leaf.add(f"{escape(brief(row['source']))}: {escape(brief(row['file']))}")
-            if row["evidence_text"] is not None:
-                said = brief(row["evidence_text"])
-                leaf.add(
-                    f"tick {brief(row['evidence_tick'])}, event {brief(row['evidence_seq'])}: {escape(said)}"
-                )
-    out.print(tree)
     _show_objections(home, entry.entry_id)
 
 
@@ -138,7 +110,8 @@ def _show_rejected(home: Path, prefix: str) -> None:
         out.print(f"\n{escape(row['reasons'] or '')}", soft_wrap=True)
 
 
-def _entry(home: Path, prefix: str) -> Entry:
+def entry_of(home: Path, prefix: str) -> Entry:
+    """The entry of the store whose id begins so; the command ends where there is none, or several."""
     entry = _stored(home, prefix)
     if entry is None:
         raise fail(_not_found("no entry", prefix), MISUSED)

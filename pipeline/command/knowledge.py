@@ -14,7 +14,9 @@ EntryId = Annotated[str, typer.Argument(help="an entry's id, or its first digits
 @app.command("list")
 def list_entries(
     type_: Annotated[str | None, typer.Option("--type", help="skill or remedy")] = None,
-    status: Annotated[str, typer.Option(help="active, merged, retired, withdrawn or all")] = "active",
+    status: Annotated[
+        str, typer.Option(help="active, demoted, merged, retired, withdrawn or all")
+    ] = "active",
 ) -> None:
     """List the entries with their support and confidence.
 
@@ -43,14 +45,25 @@ def show(entry: EntryId) -> None:
 
 
 @app.command()
-def explain(entry: EntryId) -> None:
-    """Follow an entry back: entry, decision, candidate, feedback, and the ticks of the recording.
+def explain(
+    entry: EntryId,
+    html: Annotated[
+        Path | None, typer.Option(help="write one self-contained page to this file instead")
+    ] = None,
+) -> None:
+    """Explain an entry: what it rests on down to the ticks, how it was tested and used, what speaks against
+    it, and what was decided of it when.
 
-    Example: `mineevolve knowledge explain 85e8592d`
+    The page also draws where the evidence was walked, and how confidence followed the outcomes of use.
+
+    Examples:
+
+    * `mineevolve knowledge explain 85e8592d`
+    * `mineevolve knowledge explain 85e8592d --html entry.html`
     """
-    from pipeline.command.entries import explained_entry
+    from pipeline.command.explained import explained_entry
 
-    explained_entry(entry)
+    explained_entry(entry, html)
 
 
 @app.command("export")

@@ -70,7 +70,8 @@ def _hotspots(rows: pl.DataFrame) -> Chart:
 
 def _growth(rows: pl.DataFrame) -> Chart:
     statuses = pl.concat(
-        rows.select("build", status=pl.lit(name), entries=pl.col(name)) for name in ("active", "retired")
+        rows.select("build", status=pl.lit(name), entries=pl.col(name))
+        for name in ("active", "demoted", "retired")
     )
     return (
         alt.Chart(statuses)

@@ -90,6 +90,7 @@ GROWTH: Final = (
     Column("rejected", "rejected", "count", "in this build"),
     Column("merged", "merged", "count", "in this build"),
     Column("active", "active", "count", "after it"),
+    Column("demoted", "demoted", "count", "after it"),
     Column("skills", "skills", "count", "after it"),
     Column("remedies", "remedies", "count", "after it"),
     Column("retired", "retired", "count", "after it"),

@@ -4,11 +4,8 @@ The template escapes everything that it is given; only what charts.py and tables
 """
 
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
-import jinja2
 import polars as pl
 from markupsafe import Markup
 
@@ -26,6 +23,7 @@ from rollouts.report.charts import (
     success_chart,
 )
 from rollouts.report.effort import Effort, effort
+from rollouts.report.environment import environment
 from rollouts.report.failures import Failures, failures
 from rollouts.report.growth import growth, rejections
 from rollouts.report.judged import judged_attempts
@@ -33,7 +31,7 @@ from rollouts.report.lineage import Lineage, lineages
 from rollouts.report.parameters import Parameters, parameters
 from rollouts.report.study import misconceptions
 from rollouts.report.success import OVERALL, Success, by_planner_seed, by_task, success
-from rollouts.report.tables import interval, percent, table
+from rollouts.report.tables import interval, table
 from rollouts.report.usefulness import Usefulness, usefulness
 from rollouts.report.verdict import Verdict, verdict
 from warehouse.domains import Domain
@@ -96,7 +94,7 @@ def findings(arms: Arms, domain: Domain, counter: TokenCounter) -> Findings:
 def rendered(found: Findings) -> str:
     """The page. The same findings give the same text."""
     return (
-        _environment()
+        environment()
         .get_template(TEMPLATE)
         .render(
             found=found,
@@ -251,16 +249,3 @@ def _evidence(lineage: Lineage) -> pl.DataFrame:
         where=pl.concat_str(pl.lit("build "), "build", pl.lit(", "), "source", ignore_nulls=True),
         said=pl.col("evidence_text").str.slice(0, 160),
     )
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"percent": percent}
-    return environment

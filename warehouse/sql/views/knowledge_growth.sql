@@ -24,6 +24,7 @@ active AS (
     SELECT
         build,
         count(*) FILTER (WHERE status = 'active') AS active,
+        count(*) FILTER (WHERE status = 'demoted') AS demoted,
         count(*) FILTER (WHERE status = 'retired') AS retired,
         avg(confidence) FILTER (WHERE status = 'active') AS mean_confidence
     FROM standing
@@ -36,6 +37,7 @@ SELECT
     coalesce(d.rejected, 0) AS rejected,
     coalesce(d.merged, 0) AS merged,
     coalesce(a.active, 0) AS active,
+    coalesce(a.demoted, 0) AS demoted,
     coalesce(a.retired, 0) AS retired,
     a.mean_confidence,
     b.snapshot_id
@@ -52,6 +54,7 @@ COMMENT ON COLUMN knowledge_growth.accepted IS 'Candidates that Curator accepted
 COMMENT ON COLUMN knowledge_growth.rejected IS 'Candidates that Curator rejected; decisions has the reasons';
 COMMENT ON COLUMN knowledge_growth.merged IS 'Candidates that went into another entry';
 COMMENT ON COLUMN knowledge_growth.active IS 'Active entries after the build';
+COMMENT ON COLUMN knowledge_growth.demoted IS 'Demoted entries after the build: served, behind what is active';
 COMMENT ON COLUMN knowledge_growth.retired IS 'Retired entries after the build, in all';
 COMMENT ON COLUMN knowledge_growth.mean_confidence IS 'Mean confidence of the active entries, 0-1';
 COMMENT ON COLUMN knowledge_growth.snapshot_id IS 'The snapshot that the build''s knowledge freezes to';

@@ -57,7 +57,7 @@ COMMENT ON COLUMN knowledge_lineage.entry_id IS 'The entry';
 COMMENT ON COLUMN knowledge_lineage.type IS 'skill or remedy';
 COMMENT ON COLUMN knowledge_lineage.kind IS 'Kind of subgoal that it is about';
 COMMENT ON COLUMN knowledge_lineage.target IS 'What that subgoal is about';
-COMMENT ON COLUMN knowledge_lineage.status IS 'active, merged, retired, or withdrawn by a rollback';
+COMMENT ON COLUMN knowledge_lineage.status IS 'active, demoted, merged, retired, or withdrawn by a rollback';
 COMMENT ON COLUMN knowledge_lineage.confidence IS 'Mean of its Beta posterior, 0-1';
 COMMENT ON COLUMN knowledge_lineage.decision_id IS 'The decision that let the candidate in';
 COMMENT ON COLUMN knowledge_lineage.decided_in IS 'The build of that decision';

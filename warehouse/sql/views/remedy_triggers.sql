@@ -10,7 +10,7 @@ resting AS (
     SELECT s.feedback_id, count(*) AS active_entries
     FROM knowledge_support AS s
     JOIN knowledge AS k USING (entry_id)
-    WHERE k.type = 'remedy' AND k.status = 'active'
+    WHERE k.type = 'remedy' AND k.status IN ('active', 'demoted')
     GROUP BY s.feedback_id
 )
 SELECT
@@ -70,4 +70,4 @@ COMMENT ON COLUMN remedy_triggers.short_of IS 'What the evidence says was short;
 COMMENT ON COLUMN remedy_triggers.evidence_tick IS 'Where the failure shows, game ticks since the start of the episode';
 COMMENT ON COLUMN remedy_triggers.evidence_text IS 'The words there, as recorded';
 COMMENT ON COLUMN remedy_triggers.candidates IS 'Remedies proposed that cite this feedback';
-COMMENT ON COLUMN remedy_triggers.active_entries IS 'Active remedies of the store that rest on it';
+COMMENT ON COLUMN remedy_triggers.active_entries IS 'Remedies of the store that rest on it and are served, active or demoted';
