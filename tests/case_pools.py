@@ -1,5 +1,5 @@
-"""Good candidates to put faults into: what was accepted from recordings and from a small build that was played,
-the hand-written cases, and variants of all of them that are as good.
+"""Good candidates to put faults into: what was accepted from recordings and from a small build that was
+played, the hand-written cases, and variants of all of them that are as good.
 """
 
 import re
@@ -66,11 +66,12 @@ def template_cases() -> list[Case]:
 def recorded_cases(folders: Sequence[Path], domain: Domain) -> list[Case]:
     """What Curator accepts of what the stand-in makes of recordings."""
     facts: dict[str, FeedbackFact] = {}
+    build = "b1"
     for source in discover_all(folders):
-        frames = import_source(source, "b1", domain).frames
+        frames = import_source(source, build, domain).frames
         feedback = monitor(Trace.of(frames), domain)
         facts |= facts_from(feedback, frames["attempts"], frames["events"], frames["episodes"])
-    return accepted(facts, domain)
+    return accepted(facts, build, domain)
 
 
 def stored_cases(home: Path, build: str, domain: Domain) -> list[Case]:
@@ -80,16 +81,16 @@ def stored_cases(home: Path, build: str, domain: Domain) -> list[Case]:
         _rows(feedback, "feedback", build),
         *(_rows(traces, table, build) for table in ("attempts", "events", "episodes")),
     )
-    return accepted(facts, domain)
+    return accepted(facts, build, domain)
 
 
 def _rows(store: ShardStore, table: str, build: str) -> Any:
     return store.scan(table, [build]).collect()
 
 
-def accepted(facts: Mapping[str, FeedbackFact], domain: Domain) -> list[Case]:
-    """The accepted candidates, each with the facts that it cites."""
-    candidates = induce(facts, domain, RulesStandIn(domain), "b1").candidates
+def accepted(facts: Mapping[str, FeedbackFact], build: str, domain: Domain) -> list[Case]:
+    """The accepted candidates of a build, each with the facts that it cites."""
+    candidates = induce(facts, domain, RulesStandIn(domain), build).candidates
     by_id = {one.candidate_id: one for one in candidates}
     decisions = curate(candidates, facts, {}, (), domain).decisions
     good = [by_id[one.candidate_id] for one in decisions if one.verdict == "accepted"]

@@ -3,8 +3,8 @@
     python -m tests.curator_exam ../shared/traces/voyager_questllama     a fresh seed, which is printed
     python -m tests.curator_exam ../shared/traces/voyager_questllama --seed 7 --each 5 --played
 
-A pool is what was accepted from somewhere. Every mutator is applied to cases of every pool, `each` times where it
-finds something to break, and so is every variant that leaves a good candidate good.
+A pool is what was accepted somewhere. Every mutator is applied to cases of every pool, `each` times where
+it finds something to break, and so is every variant that leaves a good candidate good.
 """
 
 import os
@@ -31,7 +31,7 @@ Pools = Mapping[str, Sequence[Case]]
 
 
 class Mark(NamedTuple):
-    """One candidate of the exam: the pool it came from, what was done to it, and the rules that refused it."""
+    """One candidate of the exam: where it came from, what was done to it, the rules that refused it."""
 
     pool: str
     by: str
@@ -94,7 +94,7 @@ def _mark(pool: str, by: str, sort: str, expected: str | None, case: Case) -> Ma
 
 
 def table(marks: Iterable[Mark]) -> pl.DataFrame:
-    """A row for each mutator or variant: how many there were, how many were accepted, and what refused them."""
+    """A row for each mutator or variant: how many there were, how many got in, what refused the others."""
     rows: dict[tuple[str, str], list[Mark]] = {}
     for mark in marks:
         rows.setdefault((mark.sort, mark.by), []).append(mark)

@@ -253,9 +253,11 @@ def uncited_effect(case: Case, random: Random) -> Case | None:
 # --- against what is proven
 
 
-def _proven(content: object, trigger: tuple[Predicate, ...], verification: tuple[Check, ...] = ()) -> Entry:
-    """An entry that four episodes stand behind."""
-    episodes = [derive_id("episode", ["proven", number]) for number in range(4)]
+def _proven(
+    case: Case, content: object, trigger: tuple[Predicate, ...], verification: tuple[Check, ...] = ()
+) -> Entry:
+    """An entry that four episodes more stand behind than behind the case."""
+    episodes = [derive_id("episode", ["proven", number]) for number in range(len(case.facts) + 4)]
     support = tuple(
         sorted(
             (Support(feedback_id=derive_id("feedback", each), episode_id=each) for each in episodes),
@@ -280,7 +282,7 @@ def against_a_proven_order(case: Case, random: Random) -> Case | None:
     if [(each.kind, each.target) for each in other] == actions:
         return None
     content = case.candidate.content.model_copy(update={"repair": other})
-    return _against(case, _proven(content, case.candidate.trigger))
+    return _against(case, _proven(case, content, case.candidate.trigger))
 
 
 def against_a_proven_end(case: Case, random: Random) -> Case | None:
@@ -297,13 +299,15 @@ def against_a_proven_end(case: Case, random: Random) -> Case | None:
     opposite = Check(type="inv_lt", name=chosen.name, value=chosen.value)
     more = where("alive", "eq", True)  # so that it is another entry, which holds in the same states
     content = skill.model_copy(update={"applicability": (*skill.applicability, more)})
-    return _against(case, _proven(content, case.candidate.trigger, (opposite,)))
+    return _against(case, _proven(case, content, case.candidate.trigger, (opposite,)))
 
 
 def against_a_proven_skill(case: Case, random: Random) -> Case | None:
     """Does something else instead of an action that a proven skill brings about."""
     risk, names = risk_of(case), unseen(case, "birch_log", "spruce_log", "sand", "gravel", "pumpkin")
-    if risk is None or risk.kind != "mine" or not risk.target or risk.missing or not names:
+    if risk is None or risk.kind != "mine" or risk.missing or not names:
+        return None
+    if not risk.target or risk.target.startswith("#"):
         return None
     other = random.choice(names)
     if DOMAIN.prerequisites(risk.target) & {other} or DOMAIN.fit_tools(risk.target):
@@ -317,7 +321,7 @@ def against_a_proven_skill(case: Case, random: Random) -> Case | None:
     content = SkillContent(kind="mine", target=risk.target, steps=steps)
     trigger = (where("kind", "eq", "mine"), where("target", "eq", risk.target))
     instead = with_steps(replace(case, facts=seen), [step("mine", other)])
-    return _against(instead, _proven(content, trigger))
+    return _against(instead, _proven(case, content, trigger))
 
 
 FAULTS_OF_EVIDENCE: tuple[Mutator, ...] = (

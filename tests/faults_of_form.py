@@ -35,9 +35,7 @@ def empty_effect(case: Case, random: Random) -> Case | None:
     skill = skill_of(case)
     if skill is None or not skill.effects:
         return None
-    return case.with_content(
-        effects=(skill.effects[0].model_copy(update={"count": 0}), *skill.effects[1:])
-    )
+    return case.with_content(effects=(skill.effects[0].model_copy(update={"count": 0}), *skill.effects[1:]))
 
 
 def unknown_effect(case: Case, random: Random) -> Case | None:
@@ -201,22 +199,36 @@ def goal_left_out(case: Case, random: Random) -> Case | None:
 
 
 def swapped(case: Case, random: Random) -> Case | None:
-    """What a step needs comes after it."""
-    steps = list(steps_of(case.candidate.content))
+    """What a step needs comes after it, and nothing else supplies it."""
+    steps, table = list(steps_of(case.candidate.content)), DOMAIN.crafting_station
     bound = []
     for place in range(len(steps) - 1):
-        brings, needs = yields_of(steps[place], DOMAIN), steps[place + 1].target or ""
-        placed = steps[place].kind == "use" and place == len(steps) - 2
-        is_skill, given = skill_of(case) is not None, granted(case) | _made(steps[:place])
-        if placed and is_skill and _needs_table(steps[place + 1]) and steps[place].target not in given:
-            bound.append(place)
-        elif brings & {needs, *DOMAIN.prerequisites(needs)} and not brings & given:
+        before, after = steps[place], steps[place + 1]
+        given = granted(case) | _made(steps[:place])
+        placed = before.kind == "use" and place == len(steps) - 2 and skill_of(case) is not None
+        table = DOMAIN.crafting_station
+        if (placed and _needs_table(after) and before.target == table and table not in given) or any(
+            yields_of(before, DOMAIN) & need and not need & given for need in _direct_needs(after)
+        ):
             bound.append(place)
     if not bound:
         return None
     place = random.choice(bound)
     steps[place : place + 2] = [steps[place + 1], steps[place]]
     return with_steps(case, steps)
+
+
+def _direct_needs(each: Step) -> list[frozenset[str]]:
+    """For each thing that a step takes, whatever would do; of a craft, where there is one way alone."""
+    target = each.target or ""
+    match each.kind:
+        case "use":
+            return [frozenset({target})]
+        case "smelt":
+            return [frozenset(given for given, made in DOMAIN.smelting.items() if made == target)]
+        case "craft" if len(ways := DOMAIN.recipes.get(target, ())) == 1:
+            return [DOMAIN.expand(name) for name, _ in ways[0].ingredients]
+    return []
 
 
 def _made(steps: list[Step]) -> set[str]:
@@ -369,8 +381,6 @@ def of_more_targets(case: Case, random: Random) -> Case | None:
         return None
     kept = [one for one in case.candidate.trigger if one.field != "target"]
     named = tuple(sorted((_target(case), random.choice(others))))
-    if len({one.field for one in kept}) < 1:
-        return None
     return case.with_candidate(trigger=(*kept, where("target", "in", named)))
 
 

@@ -1,4 +1,4 @@
-"""Single faults for good candidates: a mutator changes one thing and names the rule of eq. 6 that it breaks."""
+"""Single faults for good candidates: each changes one thing and names the rule of eq. 6 that it breaks."""
 
 from tests.faults_of_evidence import FAULTS_OF_EVIDENCE
 from tests.faults_of_form import FAULTS_OF_FORM
