@@ -9,7 +9,6 @@ checkpoints. Its tasks come in a seeded, stratified order (`dealt`), so that eac
 share of any stretch; a row that is repeated goes on in that order where the build before it stopped.
 """
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from warehouse.domains import Domain
 from warehouse.ids import derive_id
 from warehouse.suites import DEFAULT_SUITE, SuiteNotFoundError, find_suite
 from warehouse.tasks import Suite, Task
+from warehouse.toml_file import TomlFileError, read_toml
 
 SHIPPED: Final = Path(__file__).with_name("shipped_curricula")
 
@@ -203,9 +203,9 @@ def find_curriculum(named: str, own: Path | None, domain: Domain) -> Curriculum:
 def load_curriculum(path: Path, domain: Domain) -> Curriculum:
     """The curriculum in a file. `CurriculumFileError` names the file, the key and what is allowed there."""
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise CurriculumFileError(f"{path}: {error}") from error
+        given = read_toml(path)
+    except TomlFileError as error:
+        raise CurriculumFileError(str(error)) from error
     try:
         # By way of JSON, whose strict reading takes a list for a tuple and "3" for no number.
         row = CurriculumFile.model_validate_json(orjson.dumps(given))

@@ -6,7 +6,6 @@ The builds of a curriculum are Dagster runs in its own data home, as `mineevolve
 so that no curriculum learns from the episodes of another. Whatever is whole is not made again.
 """
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +29,7 @@ from rollouts.studies.plan import Checkpoint, Course, StudyPlan, course_home, st
 from warehouse.database import BusyError
 from warehouse.domains import load_domain
 from warehouse.snapshots import load_snapshot, published_snapshot
+from warehouse.toml_file import TomlFileError, read_toml
 
 SCALES: Final = Path(__file__).with_name("study_scales.toml")
 ACCUMULATION: Final = "accumulation"
@@ -58,9 +58,9 @@ class Scale(BaseModel):
 def scales(path: Path = SCALES) -> dict[str, Scale]:
     """The scales by name, in the file's order."""
     try:
-        rows = tomllib.loads(path.read_text(encoding="utf-8"))
+        rows = read_toml(path)
         return {name: Scale.model_validate(row) for name, row in rows.items()}
-    except (tomllib.TOMLDecodeError, ValidationError) as error:
+    except (TomlFileError, ValidationError) as error:
         raise ScaleError(f"{path}: {error}") from error
 
 

@@ -4,7 +4,6 @@
 two rows differ in what their names say and in nothing beside it.
 """
 
-import tomllib
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,6 +38,7 @@ from warehouse.places import Place, world_of
 from warehouse.retrieval import Index
 from warehouse.state import flatten_state
 from warehouse.tasks import Task
+from warehouse.toml_file import TomlFileError, read_toml
 
 AGENTS: Final = Path(__file__).with_name("agents.toml")
 FULL: Final = "full"
@@ -102,9 +102,9 @@ class AgentRow(BaseModel):
 def load_agents(path: Path = AGENTS) -> dict[str, AgentRow]:
     """The agents of a file by name, in its order. `AgentFileError` says what is wrong, and what would do."""
     try:
-        rows = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise AgentFileError(f"{path}: {error}") from error
+        rows = read_toml(path)
+    except TomlFileError as error:
+        raise AgentFileError(str(error)) from error
     if not isinstance(rows.get(FULL), dict):
         raise AgentFileError(f"{path}: needs a row [{FULL}], from which the others take what they leave out")
     agents = {}
@@ -113,7 +113,7 @@ def load_agents(path: Path = AGENTS) -> dict[str, AgentRow]:
             raise AgentFileError(f"{path}: {name} stands outside a row; a row begins with [its name]")
         given = {key: value for key, value in rows[FULL].items() if key != "doc"} | row
         try:
-            agents[name] = AgentRow(name=name, **given)
+            agents[name] = AgentRow.model_validate({**given, "name": name})
         except ValidationError as error:
             raise AgentFileError(f"{path}: [{name}] {_fault(error, given)}") from error
     return agents

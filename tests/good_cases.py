@@ -5,7 +5,7 @@ into them.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from warehouse.domains import load_domain
@@ -40,10 +40,11 @@ OpName = Literal["eq", "ne", "lt", "le", "gt", "ge", "in"]
 
 @dataclass(frozen=True)
 class Case:
-    """A candidate, and the facts among which its citations are."""
+    """A candidate, the facts among which its citations are, and the store that it would come into."""
 
     candidate: Candidate
     facts: Mapping[str, FeedbackFact]
+    store: Mapping[str, Entry] = field(default_factory=dict)
 
     def with_candidate(self, **changes: Any) -> "Case":
         """The case with another candidate, validated anew so that its lists are in order."""

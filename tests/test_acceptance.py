@@ -146,6 +146,13 @@ def test_preconditions_and_applicability_must_match_too() -> None:
         ([where("kind", "eq", "craft"), where("target", "eq", "stick")], False),
         ([where("failure_type", "eq", "NAV_STUCK"), where("stagnant", "eq", True)], False),
         ([where("failure_type", "eq", "DEATH"), where("alive", "eq", False)], False),
+        ([where("target", "eq", "stick"), where("health", "gt", 0)], True),
+        ([where("target", "eq", "stick"), where("health", "ge", 1)], True),
+        ([where("target", "eq", "stick"), where("health", "ne", 0)], True),
+        ([where("target", "eq", "stick"), where("health", "gt", 5)], False),
+        ([where("target", "eq", "stick"), where("failure_type", "ne", "INFRASTRUCTURE")], True),
+        ([where("target", "eq", "stick"), where("inventory.dirt", "le", 36 * 64)], True),
+        ([where("target", "eq", "stick"), where("inventory.dirt", "lt", 36 * 64)], False),
     ],
 )
 def test_triggers_that_pin_nothing(trigger: list[Predicate], generic: bool) -> None:
@@ -165,6 +172,11 @@ def test_triggers_that_pin_nothing(trigger: list[Predicate], generic: bool) -> N
         "Make sure it works",
         "Think step by step",
         "Don't give up",
+        "Check the inventory and try again",
+        "Do it right this time",
+        "Gather the necessary resources before crafting.",
+        "Make sure to have all required materials and tools",
+        "Learn from previous mistakes",
         "The action failed. Retry the action.",
         '","',
         "...",
@@ -183,6 +195,8 @@ def test_platitudes(note: str) -> None:
         "Crafted without a crafting_table; try again after placing one.",
         "hits the ore with too weak a pickaxe, so that it breaks without a drop",
         "runs against the same obstacle again and again",
+        "gathered too few resources: the furnace takes eight cobblestone",
+        "use the right pickaxe: stone or better",
     ],
 )
 def test_notes_that_say_something(note: str) -> None:
@@ -203,6 +217,33 @@ def test_doing_the_same_again_is_no_repair(name: str) -> None:
     case = stuck_remedy("oak")
     again = (step("mine", "oak_log", 3), step("mine", name))
     assert ("repeats_action" in rules(case.with_content(repair=again))) == (name == "oak_log")
+
+
+def test_to_wait_for_nothing_before_doing_the_same_again_is_no_repair() -> None:
+    case = stuck_remedy("oak")
+    again = step("mine", "oak_log", 3)
+    assert rules(case.with_content(repair=(step("wait", None, 5), again))) == {"repeats_action"}
+    assert rules(case.with_content(repair=(step("wait", None, 5, check("gui_closed")), again))) == set()
+    # To do nothing at all is V_spec's matter.
+    assert rules(case.with_content(repair=(step("wait", None, 5),))) == {"specific"}
+
+
+def test_a_list_takes_in_only_what_was_seen() -> None:
+    case = stuck_remedy("oak")
+    kept = [each for each in case.candidate.trigger if each.field != "target"]
+    two = where("target", "in", ("birch_log", "oak_log"))
+    assert rules(case.with_candidate(trigger=(*kept, where("target", "in", ("oak_log",))))) == set()
+    wide = case.with_candidate(trigger=(*kept, two))
+    assert faults(wide) == ["no cited attempt shows target birch_log"]
+    birch = fact(7, "mine", "birch_log", state({}), failure_type="NAV_STUCK", stagnant=True)
+    both = wide.with_candidate(support=(*case.candidate.support, birch.feedback_id))
+    seen = {**case.facts, birch.feedback_id: birch}
+    wider = both.with_content(risk=Risk(kind="mine", target=None, failure_type="NAV_STUCK"))
+    assert not any("no cited attempt" in one for one in evidence_faults(wider.candidate, seen, DOMAIN))
+    also = where("failure_type", "in", ("DEATH", "NAV_STUCK"))
+    assert faults(case.with_candidate(trigger=(*case.candidate.trigger, also))) == [
+        "no cited attempt shows failure_type DEATH"
+    ]
 
 
 def test_a_remedy_for_any_action_must_not_repeat_that_of_its_evidence() -> None:

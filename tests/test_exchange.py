@@ -119,6 +119,7 @@ def faulty() -> list[tuple[str, str, Case]]:
         for case in CASES
         if (broken := mutator.apply(case, Random(1))) is not None
         and set(broken.candidate.support) <= set(broken.facts)
+        and not broken.store
     ]
     return list({name: one for one in made for name in one[:1]}.values())
 

@@ -120,11 +120,16 @@ def repetition_reasons(
     failing = sorted({(kind or fact.kind or "", target or fact.target or "") for fact in cited})
     if kind is not None and target is not None:
         failing = [(kind, target)]
-    repair = [(step.kind, step.target or "") for step in candidate.content.repair]
+    # A wait for nothing in particular changes nothing.
+    repair = [
+        (step.kind, step.target or "")
+        for step in candidate.content.repair
+        if step.checks or domain.kinds.get(step.kind) != "none"
+    ]
     found = [
         f"the repair only does again what failed, {' '.join(action).strip()}"
         for action in failing
-        if all(same_action(step, action, domain) for step in repair)
+        if repair and all(same_action(step, action, domain) for step in repair)
     ]
     return _reasons("repeats_action", found)
 
@@ -153,7 +158,8 @@ def predicate_faults(predicate: Predicate, domain: Domain) -> list[str]:
 
 
 def is_telling(predicate: Predicate, domain: Domain) -> bool:
-    """Whether a predicate tells situations apart: it does not hold always, and not of every living agent."""
+    """Whether a predicate tells situations apart: it does not hold always, nor of every living agent, nor of
+    all actions but one."""
     return _is_telling(*exactly(predicate), domain)
 
 
@@ -174,9 +180,9 @@ def _is_telling(
     predicate = Predicate(field=field, op=op, value=value)
     if predicate_faults(predicate, domain):
         return True  # V_match's matter; to call it generic too would blame the wrong rule
-    if field == "alive" and (op == "eq") == (value is True):
-        return False
-    return not always_holds(predicate, domain)
+    if field in PINS and op == "ne":
+        return False  # one action or failure less leaves all the others
+    return not (_holds_while_alive(predicate) or always_holds(predicate, domain))
 
 
 def _faults_of(predicate: Predicate, domain: Domain) -> list[str]:
@@ -208,6 +214,17 @@ def _value_faults(field: str, declared: StateField, value: Scalar, domain: Domai
         case "text" if field in _THINGS and not known_names(str(value), domain):
             return [f"{field} names the unknown {value!r}"]
     return []
+
+
+def _holds_while_alive(predicate: Predicate) -> bool:
+    """Whether a predicate says no more than that the agent lives."""
+    if predicate.field == "alive":
+        return (predicate.op == "eq") == (predicate.value is True)
+    above_nothing = predicate.op in ("gt", "ge") and isinstance(predicate.value, int | float)
+    if predicate.field == "health" and above_nothing:
+        # The last half heart is 1 of 20 points; a recorded fraction of it is life too.
+        return not predicate.value > 0 or (predicate.op == "ge" and predicate.value <= 1)
+    return predicate.field == "health" and predicate.op == "ne" and predicate.value == 0
 
 
 def _reasons(rule: Rule, details: list[str]) -> tuple[Reason, ...]:

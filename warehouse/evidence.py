@@ -24,6 +24,8 @@ from warehouse.serving import leading_up
 from warehouse.state import check_holds, holds, value_of
 
 _VITALS = ("health", "hunger")
+_LISTED = ("kind", "target", "failure_type")
+"""fields of which a list takes in as many situations as it has values"""
 _WAY_CLEARED = "path_clear"
 _IN_THE_WAY = frozenset({"NAV_STUCK", "TARGET_UNREACHABLE"})
 """failure types that say that something was in the way"""
@@ -40,9 +42,24 @@ def evidence_faults(candidate: Candidate, facts: Mapping[str, FeedbackFact], dom
         for fact in cited_facts:
             found = _situation_faults(candidate, fact, domain) + _remedy_faults(content, fact, domain)
             faults += _about(fact, found)
+    faults += _wider_than_shown(candidate, cited_facts)
     return (
         faults + _out_of_reach(candidate, cited_facts, domain) + _stray_steps(candidate, cited_facts, domain)
     )
+
+
+def _wider_than_shown(candidate: Candidate, facts: list[FeedbackFact]) -> list[str]:
+    """Actions and failures that a condition lists, and that none of the cited attempts was or had: what was
+    seen of one says nothing of the others. Where no attempt's is known, nothing is said against it."""
+    found = []
+    for predicate in sorted(set(conditions_of(candidate)), key=str):
+        if predicate.field not in _LISTED or not isinstance(predicate.value, tuple):
+            continue
+        shown = {fact.situation.get(predicate.field) for fact in facts} - {None}
+        strange = sorted(str(value) for value in predicate.value if value not in shown)
+        if shown and strange:
+            found.append(f"no cited attempt shows {predicate.field} {', '.join(strange)}")
+    return found
 
 
 def _about(fact: FeedbackFact, faults: Iterable[str]) -> list[str]:

@@ -10,7 +10,7 @@ feedback itself, its own word counts. Outcomes of use do not travel: confidence 
 The same snapshot gives the same bytes: entries by id, keys sorted, nothing of when or where.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -31,12 +31,15 @@ from warehouse.knowledge import (
     Record,
     RemedyContent,
     SkillContent,
-    entry_id,
 )
 from warehouse.snapshots import Snapshot
 from warehouse.trace_store import feedback_store, trace_store
 
 FORMAT: Final = "mineevolve-knowledge-1"
+LONGEST_LINE: Final = 16 << 20
+"""bytes; an entry with the facts of a hundred attempts takes 1 MB"""
+MOST_ENTRIES: Final = 100_000
+"""lines of one file"""
 UNKNOWN_MODEL: Final = "unknown"
 _FACTS: Final = TypeAdapter(FeedbackFact)
 
@@ -96,17 +99,12 @@ def note_import(home: Path, build: str, path: Path, domain: str) -> Import:
     its id says. The same file again changes nothing.
     """
     file_id = file_digest(path)[:ID_LENGTH]
-    lines = _read(path, domain)
-    evidence = {
-        fact.feedback_id: (carried.snapshot_id, fact)
-        for carried in reversed(lines)
-        for fact in _facts_in(carried)
-    }
-    rows = [
-        (build, file_id, origin, feedback_id, fact.episode_id, _as_json(fact).decode())
-        for feedback_id, (origin, fact) in sorted(evidence.items())
-    ]
-    candidates = tuple(_candidate(carried, build, file_id) for carried in lines)
+    lines = [_taken(line, build, file_id, domain) for line in _lines(path)]
+    if not lines:
+        raise ExchangeError(f"{path} holds no entry")
+    evidence = {feedback_id: row for taken in reversed(lines) for feedback_id, row in taken.evidence.items()}
+    rows = [(build, file_id, *evidence[feedback_id]) for feedback_id in sorted(evidence)]
+    candidates = tuple(taken.candidate for taken in lines)
     log.append(home, "imports", build, pl.DataFrame(rows, schema=log.KINDS["imports"].schema, orient="row"))
     log.append(home, "candidates", build, log.candidate_rows(candidates))
     return Import(build, file_id, candidates, len(rows))
@@ -168,42 +166,78 @@ def _models_of(home: Path) -> dict[str, set[str]]:
     return models
 
 
-def _read(path: Path, domain: str) -> list[Carried]:
-    lines = []
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            carried = Carried.model_validate_json(line)
-            _facts_in(carried)
-        except ValidationError as error:
-            raise ExchangeError(f"{path}, line {number}: {_fault(error)}") from error
-        found = entry_id(carried.domain, carried.type, carried.trigger, carried.content)
-        if carried.domain != domain:
-            raise ExchangeError(f"{path}, line {number}: is of the domain {carried.domain}, not {domain}")
-        if found != carried.entry_id:
-            raise ExchangeError(
-                f"{path}, line {number}: says that it is entry {carried.entry_id}, and its content makes "
-                f"{found}"
+class _Line(NamedTuple):
+    """A line of the file: where it stands, and what stands there."""
+
+    place: str
+    text: bytes
+
+
+class _Taken(NamedTuple):
+    """What a line proposes, and its evidence: feedback id -> the last four columns of the `imports` log."""
+
+    candidate: Candidate
+    evidence: dict[str, tuple[str, str, str, str]]
+
+
+def _lines(path: Path) -> Iterator[_Line]:
+    """The lines that say something; `ExchangeError` for one that is too long, and for too many."""
+    with path.open("rb") as handle:
+        number = told = 0
+        while text := handle.readline(LONGEST_LINE + 1):
+            number += 1
+            place = f"{path}, line {number}"
+            if len(text) > LONGEST_LINE:
+                raise ExchangeError(f"{place}: is longer than {LONGEST_LINE} bytes")
+            if not text.strip():
+                continue
+            told += 1
+            if told > MOST_ENTRIES:
+                raise ExchangeError(f"{place}: a file has at most {MOST_ENTRIES} entries; cut it in two")
+            yield _Line(place, text)
+
+
+def _taken(line: _Line, build: str, file_id: str, domain: str) -> _Taken:
+    """The line, held against its own form and id."""
+    try:
+        carried = Carried.model_validate_json(line.text)
+        facts = _facts_in(carried)
+        candidate = _candidate(carried, facts, build, file_id)
+        evidence = {
+            fact.feedback_id: (
+                carried.snapshot_id,
+                fact.feedback_id,
+                fact.episode_id,
+                _as_json(fact).decode(),
             )
-        lines.append(carried)
-    if not lines:
-        raise ExchangeError(f"{path} holds no entry")
-    return lines
+            for fact in reversed(facts)
+        }
+    except ValidationError as error:
+        raise ExchangeError(f"{line.place}: {_fault(error)}") from error
+    except TypeError as error:  # a number of more than 64 bits has no place in the store
+        raise ExchangeError(f"{line.place}: evidence: {error}") from error
+    found = candidate.entry_id
+    if carried.domain != domain:
+        raise ExchangeError(f"{line.place}: is of the domain {carried.domain}, not {domain}")
+    if found != carried.entry_id:
+        raise ExchangeError(
+            f"{line.place}: says that it is entry {carried.entry_id}, and its content makes {found}"
+        )
+    return _Taken(candidate, evidence)
 
 
 def _facts_in(carried: Carried) -> list[FeedbackFact]:
     return [_FACTS.validate_python(fact) for fact in carried.evidence]
 
 
-def _candidate(carried: Carried, build: str, file_id: str) -> Candidate:
+def _candidate(carried: Carried, facts: Iterable[FeedbackFact], build: str, file_id: str) -> Candidate:
     return Candidate(
         domain=carried.domain,
         type=carried.type,
         trigger=carried.trigger,
         content=carried.content,
         verification=carried.verification,
-        support=tuple(sorted({fact.feedback_id for fact in _facts_in(carried)})),
+        support=tuple(sorted({fact.feedback_id for fact in facts})),
         build=build,
         request_id=f"import/{file_id}",
         engine=", ".join(carried.learnt_with) or UNKNOWN_MODEL,

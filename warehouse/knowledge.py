@@ -15,6 +15,12 @@ from warehouse.ids import canonical_bytes, derive_id
 
 Op = Literal["eq", "ne", "lt", "le", "gt", "ge", "in"]
 Scalar = bool | int | float | str
+# Up to here a number is the same in JSON, in a float and in a column of the store.
+_Whole = Annotated[int, Field(ge=-(2**53), le=2**53)]
+_Real = Annotated[float, Field(allow_inf_nan=False)]
+_Text = Annotated[str, Field(max_length=400)]
+_Value = bool | _Whole | _Real | _Text
+_Count = Annotated[int, Field(ge=-(2**31), lt=2**31)]
 KnowledgeType = Literal["skill", "remedy"]
 Scope = Literal["subgoal_local", "unfinished_plan_suffix", "task_global"]
 Category = Literal["generic", "missing_prerequisite", "deadlock_pattern", "recovery_strategy"]
@@ -37,7 +43,7 @@ class Predicate(Record):
 
     field: Name
     op: Op
-    value: Scalar | tuple[Scalar, ...]
+    value: _Value | tuple[_Value, ...]
 
 
 def exactly(predicate: Predicate) -> tuple[str, Op, Scalar | tuple[Scalar, ...], object]:
@@ -52,15 +58,15 @@ class Check(Record):
     """A verification in the domain's check types, such as inv_ge(oak_log, 3)."""
 
     type: Name
-    name: str | None = None
-    value: float | None = None
+    name: _Text | None = None
+    value: _Real | None = None
 
 
 class Step(Record):
     """A subgoal in the executor's grammar: what to do (`kind`), to what (`target`), how often or how many."""
 
     kind: Name
-    target: str | None = None
+    target: _Text | None = None
     count: Annotated[int, Field(ge=1, le=2304)] = 1
     checks: tuple[Check, ...] = ()
 
@@ -69,15 +75,15 @@ class Amount(Record):
     """So many of something; negative where it is used up."""
 
     name: Name
-    count: int
+    count: _Count
 
 
 class SkillContent(Record):
     """A verified way to reach `kind target`: preconditions, steps, the effects that were observed."""
 
     kind: Name
-    target: str | None
-    count: Annotated[int, Field(ge=1)] = 1
+    target: _Text | None
+    count: Annotated[int, Field(ge=1, lt=2**31)] = 1
     preconditions: tuple[Predicate, ...] = ()
     steps: Annotated[tuple[Step, ...], Field(min_length=1, max_length=12)]
     effects: tuple[Amount, ...] = ()
@@ -93,10 +99,10 @@ class SkillContent(Record):
 class Risk(Record):
     """What goes wrong: which action on which target fails in which way, and for want of what."""
 
-    kind: str | None
-    target: str | None
+    kind: _Text | None
+    target: _Text | None
     failure_type: Name
-    missing: tuple[str, ...] = ()
+    missing: tuple[_Text, ...] = ()
     note: Annotated[str, Field(max_length=240)] = ""
 
     @model_validator(mode="after")

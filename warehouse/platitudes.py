@@ -11,6 +11,15 @@ _MANNERS: Final = (
     r"(?:careful(?:ly)?|cautious(?:ly)?|patient(?:ly)?|attentive|focused|alert|smart(?:er)?|better|efficient)"
 )
 _ANYTHING: Final = r"(?:it|this|something|things?|the\s+(?:action|attempt|task))"
+_WHAT_ALL_HAVE: Final = (
+    r"(?:the\s+|your\s+|all\s+)*(?:current\s+)?"
+    r"(?:inventory|surroundings?|environment|state|situation|requirements?|resources?|conditions?|everything)"
+)
+_WHAT_IS_NEEDED: Final = (
+    r"(?:(?:the|all|enough|more|your)\s+)*"
+    r"(?:(?:right|correct|proper|appropriate|suitable|necessary|required|needed|missing|sufficient)\s+)*"
+    r"(?:resources?|materials?|items?|tools?|supplies|equipment|prerequisites?|everything)"
+)
 _PATTERNS: Final = (
     rf"{_VERBS}\s+(?:\w+\s+){{0,3}}?(?:again|over|once\s+more|harder|differently)",
     r"(?:just\s+)?(?:keep|continue)\s+(?:on\s+)?(?:trying|going)",
@@ -25,6 +34,12 @@ _PATTERNS: Final = (
     r"avoid\s+(?:\w+\s+)?(?:mistakes?|errors?|failures?|failing|problems?)",
     r"(?:improve|adapt|adjust)\s+(?:the\s+|your\s+)?(?:strategy|approach|plan|performance|behaviou?r)",
     rf"{_ANYTHING}\s+(?:went\s+wrong|failed|may\s+fail|can\s+fail)",
+    rf"(?:do|doing|get|getting)\s+{_ANYTHING}\s+(?:right|correctly|properly|well)",
+    rf"(?:check|inspect|review|verify|consider|watch)\s+{_WHAT_ALL_HAVE}",
+    rf"(?:gather|get|collect|bring|prepare|have|use|find)\s+{_WHAT_IS_NEEDED}",
+    r"(?:be|get|come)\s+(?:\w+\s+)?prepared|prepare\s+(?:well|better|properly|first|ahead)",
+    r"learn\s+from\s+(?:\w+\s+)?(?:mistakes?|failures?|errors?|experience|it|this)",
+    r"(?:stay|keep|be)\s+(?:\w+\s+)?(?:on\s+(?:task|track)|calm|persistent|determined)",
 )
 _PLATITUDE: Final = re.compile(rf"\b(?:{'|'.join(_PATTERNS)})\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[a-z]{2,}")

@@ -138,7 +138,8 @@ def universe(field: str, domain: Domain) -> Region:
         return Region(members=frozenset(declared.values))
     if declared.kind == "number":
         if declared.members:
-            return Region(low=0, whole=True)
+            most = domain.slots * domain.stack or math.inf
+            return Region(low=0, high=most, whole=True)
         tops = {"health": domain.spawn_health, "hunger": domain.spawn_hunger, "progress": 1.0}
         return Region(low=0, high=tops[field]) if field in tops else Region()
     return Region()

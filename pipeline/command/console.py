@@ -11,6 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console, JustifyMethod
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from rollouts.ingest.protocol import printable
 
@@ -21,9 +22,19 @@ _BREAKABLE: Final = 24  # no word of our vocabularies is longer
 _GAP: Final = 2
 _EDGE: Final = 1
 
+
+class Terminal(Console):
+    """A console on which text from elsewhere stays text: what would move the cursor, change a colour, open a
+    link or turn the writing round is printed as an escape, line breaks alone are kept."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """As rich has it, of the printable form of `text`."""
+        return super().render_str("\n".join(map(printable, text.split("\n"))), **options)
+
+
 # Without emoji=False `:x:` in a name or in what an agent said would be printed as a picture.
-out: Final = Console(highlight=False, emoji=False)
-err: Final = Console(stderr=True, highlight=False, emoji=False)
+out: Final = Terminal(highlight=False, emoji=False)
+err: Final = Terminal(stderr=True, highlight=False, emoji=False)
 
 
 def fail(message: str, code: int = FAILED) -> typer.Exit:

@@ -16,7 +16,6 @@ Who plans by a wrong copy may only be corrected by what a request says (prompts/
 """
 
 import hashlib
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
@@ -29,6 +28,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from prompts.situations import RemedySituation
 from warehouse.domains import Domain, Recipe, Trade
 from warehouse.ids import digest
+from warehouse.toml_file import read_toml
 
 SETTINGS_FILE: Final = Path(__file__).with_name("standin.toml")
 
@@ -107,8 +107,9 @@ class StandInSettings(_Table):
 
 @cache
 def standin_settings(path: Path = SETTINGS_FILE) -> StandInSettings:
-    """The settings in `path`; pydantic's `ValidationError` for an unknown, missing or impossible one."""
-    return StandInSettings.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    """The settings in `path`; pydantic's `ValidationError` for an unknown, missing or impossible one,
+    `TomlFileError` for a file that is no TOML."""
+    return StandInSettings.model_validate(read_toml(path))
 
 
 @dataclass(frozen=True)

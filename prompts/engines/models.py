@@ -6,7 +6,6 @@ key is never in a row: a row names the environment variable that holds it.
 """
 
 import sys
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -14,6 +13,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from prompts.language_model import Sampling
+from warehouse.toml_file import TomlFileError, read_toml
 
 MODELS: Final = Path(__file__).with_name("models.toml")
 RULES: Final = "rules"
@@ -202,15 +202,15 @@ def model_row(name: str, own: Path | None = None) -> RulesRow | VllmRow | OpenAI
 
 def _read(path: Path) -> dict[str, RulesRow | VllmRow | OpenAIRow]:
     try:
-        tables: Mapping[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ModelFileError(f"{path}: {error}") from error
+        tables: Mapping[str, Any] = read_toml(path)
+    except TomlFileError as error:
+        raise ModelFileError(str(error)) from error
     rows = {}
     for name, table in tables.items():
         if not isinstance(table, dict):
             raise ModelFileError(f"{path}: {name} stands outside a row; a row begins with [its name]")
         try:
-            rows[name] = _ROWS.validate_python({"name": name, **table})
+            rows[name] = _ROWS.validate_python({**table, "name": name})
         except ValidationError as error:
             raise ModelFileError(f"{path}: [{name}] {_fault(error)}") from error
     return rows

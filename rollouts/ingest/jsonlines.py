@@ -17,6 +17,10 @@ from rollouts.ingest.protocol import Row, quarantined
 
 LONGEST: Final = 16 << 20
 """bytes of one object: a tick is a few kB, so a longer one is another format or an attack on our memory"""
+DEEPEST: Final = 250
+"""objects and lists inside one another; a recorder has ten, and from a thousand on Python cannot compare them"""
+MOST_OBJECTS: Final = 1 << 21
+"""objects of one file: 29 hours of ticks; what comes after is told and not read"""
 MOST_FAULTS: Final = 200
 """faults told one by one; a file with more is summed up, so that noise cannot fill the quarantine"""
 _PIECE: Final = 1 << 20
@@ -74,6 +78,9 @@ class ObjectFile(ABC):
         try:
             with self.path.open("rb") as handle:
                 for piece in self._pieces(handle):
+                    if nth == MOST_OBJECTS:
+                        self._note(Fault(piece.offset, f"not read from here on: over {nth} objects"))
+                        break
                     read = piece if isinstance(piece, Fault) else _read(piece)
                     if isinstance(read, Fault):
                         self._note(read)
@@ -280,7 +287,28 @@ def _read(piece: Piece) -> dict[str, Any] | Fault:
         if value is None:
             cut = not piece.whole and _unclosed(piece.content)
             return Fault(piece.offset, _reason(piece.content, error, cut), cut)
-    return value if isinstance(value, dict) else Fault(piece.offset, "not an object")
+    if not isinstance(value, dict):
+        return Fault(piece.offset, "not an object")
+    if is_too_deep(value, piece.content):
+        return Fault(piece.offset, f"nested deeper than {DEEPEST}")
+    return value
+
+
+def is_too_deep(value: Any, content: bytes | None = None) -> bool:
+    """Is something nested deeper than `DEEPEST`? `content`, where it is at hand, mostly tells so at once."""
+    if content is not None and content.count(b"{") + content.count(b"[") <= DEEPEST:
+        return False
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [
+            inner
+            for each in level
+            for inner in (each.values() if isinstance(each, dict) else each)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _read_constants(content: bytes) -> Any:

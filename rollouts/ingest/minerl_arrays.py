@@ -1,5 +1,7 @@
 """The arrays of a MineRL archive: which can be read, and which of their values cannot."""
 
+import io
+import math
 import zipfile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -9,8 +11,14 @@ import numpy.typing as npt
 
 from rollouts.ingest.tick_columns import LARGEST_COUNT, LARGEST_FLOAT, times
 
-LARGEST_ARRAY: Final = 1 << 30
-"""bytes; 18,000 steps of the widest array take 1 MB, so a larger one is not of this format"""
+LARGEST_ARCHIVE: Final = 1 << 28
+"""bytes of all arrays of one archive, unpacked; 18,000 steps of the widest array take 1 MB"""
+MOST_ARRAYS: Final = 2000
+"""arrays of one archive; the data sets have a hundred"""
+_HEADERS: Final = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 _PLACE: Final = ("xpos", "ypos", "zpos", "yaw", "pitch")
 _NUMBERS: Final = frozenset(
     {
@@ -34,22 +42,28 @@ class Loaded(NamedTuple):
 
 
 def load_arrays(path: Path) -> Loaded:
-    """Every array of the archive that can be read without unpickling. Never raises on content."""
+    """Every array of the archive that can be read without unpickling. Never raises on content.
+
+    What an archive says of its sizes is held against `LARGEST_ARCHIVE` before anything is unpacked, and what
+    an array says of its own against the bytes that are there, so that a few bytes cannot ask for all memory.
+    """
     arrays: dict[str, Array] = {}
     faults: list[str] = []
+    left = LARGEST_ARCHIVE
     try:
         with zipfile.ZipFile(path) as archive:
             members = sorted(archive.infolist(), key=lambda member: member.filename)
-            for member in members:
+            if len(members) > MOST_ARRAYS:
+                faults.append(f"{len(members)} arrays, of which the first {MOST_ARRAYS} are read")
+            for member in members[:MOST_ARRAYS]:
                 name = member.filename.removesuffix(".npy")
-                if member.file_size > LARGEST_ARRAY:
-                    faults.append(
-                        f"{name}: {member.file_size} bytes are more than an array of this format has"
-                    )
+                if member.file_size > left:
+                    faults.append(f"{name}: not read, the arrays have more than {LARGEST_ARCHIVE} bytes")
                     continue
+                left -= member.file_size
                 try:
                     with archive.open(member) as handle:
-                        array = np.lib.format.read_array(handle, allow_pickle=False)
+                        array = _read_array(handle.read())
                 # The decoders of zip, zlib and numpy raise what they like on damaged bytes; whatever it is
                 # becomes the reason.
                 except Exception as error:
@@ -62,6 +76,22 @@ def load_arrays(path: Path) -> Loaded:
     except Exception as error:  # as above: the archive's own directory
         faults.append(f"not an archive of arrays: {error or type(error).__name__}")
     return Loaded(arrays, faults)
+
+
+def _read_array(content: bytes) -> Array:
+    """The array of an .npy file; `ValueError` for one that is larger than the file, or a pickle."""
+    handle = io.BytesIO(content)
+    version = np.lib.format.read_magic(handle)
+    if version not in _HEADERS:
+        raise ValueError(f"version {version} of the format, which no data set has")
+    shape, _, dtype = _HEADERS[version](handle)
+    if dtype.hasobject:
+        raise ValueError("it would have to be unpickled, and a pickle is a program")
+    # One of nothing may still claim any number of steps: more than it has bytes are too many.
+    if max(math.prod(shape) * dtype.itemsize, *shape, 0) > len(content):
+        raise ValueError(f"says that it has the shape {shape}, in {len(content)} bytes")
+    handle.seek(0)
+    return np.lib.format.read_array(handle, allow_pickle=False)
 
 
 def has_numbers(array: Array) -> bool:

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import new_class
-from typing import Final, cast
+from typing import BinaryIO, Final, cast
 
 import dataframely as dy
 import polars as pl
+import pyarrow.parquet as pq
 
 from rollouts.ingest import quality
 from rollouts.ingest.protocol import Recording, Row, quarantined
@@ -25,6 +26,8 @@ from warehouse.records import TABLES, TRACE_TABLES, arrange, empty, from_rows, p
 from warehouse.shards import MANIFEST, DamagedShardError, read_manifest
 
 FORMAT: Final = "native"
+LARGEST_TABLE: Final = 1 << 24
+"""rows of one file, and values of one of its columns: ten days of ticks; larger tables are cut into shards"""
 MOST_ROWS: Final = 200
 """broken rows of one file that are told one by one; the rest is summed up"""
 _MAGIC: Final = b"PAR1"
@@ -185,6 +188,11 @@ def _read_file(path: Path, relative: str, table: str, quarantine: list[Row]) -> 
 
     try:
         with path.open("rb") as handle:  # a path would be read as a pattern
+            values = _most_values(handle)
+            if values > LARGEST_TABLE:
+                refuse(f"{values} rows or values in one table, more than {LARGEST_TABLE}: cut it into shards")
+                return None
+            handle.seek(0)
             frame = pl.read_parquet(handle)
     # The Parquet decoder is foreign code: on damaged bytes it raises errors of its own, and panics, which are
     # no `Exception`. Whatever it is becomes the reason.
@@ -221,6 +229,17 @@ def _read_file(path: Path, relative: str, table: str, quarantine: list[Row]) -> 
         reason = f"row {row} breaks the rule {', '.join(rules)}"
         quarantine.append(quarantined(relative, FORMAT, reason, position=row, kept=kept.height, size=size))
     return kept.with_columns(pl.lit(relative).alias(_FILE))
+
+
+def _most_values(handle: BinaryIO) -> int:
+    """How many rows a Parquet file says it has, or values in the column that has most. A few bytes can stand for
+    any number of equal values, so this is asked before they are unpacked."""
+    told = pq.read_metadata(handle)
+    columns = [0] * told.num_columns
+    for group in range(told.num_row_groups):
+        for column in range(told.num_columns):
+            columns[column] += told.row_group(group).column(column).num_values
+    return max(told.num_rows, *columns, 0)
 
 
 def _sift(table: str, frame: pl.DataFrame) -> tuple[pl.DataFrame, list[tuple[int, list[str]]]]:

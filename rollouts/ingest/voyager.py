@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from rollouts.ingest.protocol import Recording, Row
+from rollouts.ingest.protocol import Recording, Row, quarantined
 from rollouts.ingest.task_text import read_task
 from rollouts.ingest.voyager_attempt import Attempt, Carry, Labels
 from rollouts.ingest.voyager_folder import FORMAT, EventFile, read_folder, recognises
@@ -44,7 +44,14 @@ class VoyagerImporter:
                 if file.pairs or not file.broken:
                     readable.append(file)
             for task, of_task in groupby(readable, key=lambda file: file.task):
-                yield _episode(list(of_task), task, build, domain, labels, carry)
+                files_of_task = list(of_task)
+                try:
+                    yield _episode(files_of_task, task, build, domain, labels, carry)
+                except Exception as error:  # what nobody thought of: see `protocol.spared`
+                    reason = f"the importer failed on this file: {type(error).__name__}: {error}"
+                    leftovers.quarantine += [
+                        quarantined(file.relative, FORMAT, reason, size=file.size) for file in files_of_task
+                    ]
         yield leftovers
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeGuard
 
 from rollouts.ingest.json_pairs import AFTER_THE_LIST, Salvage, locate, read_list
+from rollouts.ingest.jsonlines import DEEPEST, MOST_FAULTS, is_too_deep
 from rollouts.ingest.protocol import Row, printable, quarantined
 from rollouts.ingest.task_text import tidy
-from rollouts.ingest.walk import files_below
+from rollouts.ingest.walk import file_size, files_below
 
 FORMAT: Final = "voyager"
 _STAMPED = re.compile(r"^(?P<task>.*)_(?P<stamp>\d{8}_\d{6})(?:\.json)?$", re.DOTALL)
@@ -104,7 +105,7 @@ def read_folder(folder: Path) -> tuple[list[EventFile], list[Row]]:
         relative = relative_name(path, folder)
         match = _STAMPED.match(path.name)
         if match:
-            events.append(_read_file(path, relative, match["task"], match["stamp"]))
+            events.append(_spared_file(path, relative, match["task"], match["stamp"]))
         elif _LABELS.search(relative):
             continue  # read_labels reads them, and says what is wrong with them
         elif _SIDE_FILE.search(relative):
@@ -126,6 +127,16 @@ def _foreign(path: Path, relative: str) -> Row:
     return quarantined(relative, FORMAT, reason, position=0, size=path.stat().st_size)
 
 
+def _spared_file(path: Path, relative: str, task: str, stamp: str) -> EventFile:
+    """The file, or what nobody thought of as its quarantine row: see `protocol.spared`."""
+    try:
+        return _read_file(path, relative, task, stamp)
+    except Exception as error:
+        reason = f"the importer failed on this file: {type(error).__name__}: {error}"
+        row = quarantined(relative, FORMAT, reason, size=file_size(path))
+        return EventFile(path, relative, tidy(task), stamp, quarantine=[row], broken=True)
+
+
 def _read_file(path: Path, relative: str, task: str, stamp: str) -> EventFile:
     salvage = read_list(path)
     file = EventFile(path, relative, tidy(task), stamp, size=salvage.size)
@@ -142,8 +153,10 @@ def _read_file(path: Path, relative: str, task: str, stamp: str) -> EventFile:
     if bad and salvage.reason is None:
         offsets = locate(path)
         bad = [(offsets[index], problem) for index, problem in bad]
-    for offset, problem in bad:
+    for offset, problem in bad[:MOST_FAULTS]:
         file.quarantine.append(_row(file, salvage, problem, offset))
+    if len(bad) > MOST_FAULTS:
+        file.quarantine.append(_row(file, salvage, f"{len(bad) - MOST_FAULTS} more faults", None))
     if salvage.reason is not None:
         # Foreign bytes behind a whole list take nothing away from the attempt.
         file.broken = salvage.reason != AFTER_THE_LIST
@@ -160,6 +173,8 @@ def _row(file: EventFile, salvage: Salvage, reason: str, position: int | None) -
 def _problem(element: Any) -> str | None:
     if not (isinstance(element, list) and len(element) == 2):
         return "not an [event, observation] pair"
+    if is_too_deep(element):
+        return f"nested deeper than {DEEPEST}"
     name, body = element
     if not isinstance(name, str) or not isinstance(body, dict):
         return "not an [event, observation] pair"
@@ -179,7 +194,7 @@ def _oddities(pair: Pair) -> list[str]:
         found.append("an observation without an inventory")
     else:
         found += [
-            f"an inventory with an unreadable count of {item}: {count!r:.40}"
+            f"an inventory with an unreadable count of {item}: {_shown(count)}"
             for item, count in sorted(inventory.items(), key=lambda one: str(one[0]))
             if not _is_count(count)
         ]
@@ -187,8 +202,15 @@ def _oddities(pair: Pair) -> list[str]:
     for axis in "xyz":
         value = position.get(axis) if isinstance(position, dict) else None
         if not is_coordinate(value):
-            found.append(f"an observation without a readable {axis}: {value!r:.40}")
+            found.append(f"an observation without a readable {axis}: {_shown(value)}")
     return found
+
+
+def _shown(value: Any) -> str:
+    """A value that cannot be read, in a few characters."""
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    return f"{value!r:.40}"
 
 
 def is_coordinate(value: Any) -> TypeGuard[float]:

@@ -2,7 +2,6 @@
 (situations.toml), read here. One is a stage of techtree, a subgoal, and the right answer to its failure.
 """
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
@@ -14,6 +13,7 @@ from rollouts.worlds.techtree.settings import Settings
 from rollouts.worlds.techtree.stages import StagedWorld, stage_of
 from warehouse.domains import Domain
 from warehouse.knowledge import Check, Record, Step
+from warehouse.toml_file import TomlFileError, read_toml
 
 SITUATIONS: Final = Path(__file__).with_name("situations.toml")
 
@@ -78,7 +78,11 @@ def load_situations(path: Path | None = None) -> tuple[Situation, ...]:
     """
     path = path or SITUATIONS
     found: dict[str, Situation] = {}
-    for number, row in enumerate(tomllib.loads(path.read_text(encoding="utf-8"))["situation"], start=1):
+    try:
+        rows = read_toml(path).get("situation", [])
+    except TomlFileError as error:
+        raise SituationFileError(str(error)) from error
+    for number, row in enumerate(rows, start=1):
         try:
             situation = Situation.model_validate_json(orjson.dumps(row))
             stage_of(situation.stage)
