@@ -37,8 +37,9 @@ from warehouse.tasks import Task, accepts
 _T = TypeVar("_T")
 _IDLE_STEPS: Final = 1000
 """steps in a row that no tick passes in: more than any executor's patience, so the world stands still"""
-_LANDING: Final = 40
-"""ticks that a body in the air is given to come down once the executor has stopped; a jump takes 12"""
+LANDING: Final = 40
+"""ticks that a body in the air is given to come down once the executor has stopped, beyond the attempt's
+time; a jump takes 12"""
 
 
 class WorldFailure(Exception):
@@ -213,7 +214,7 @@ class Stage:
                 return _End("superseded", won_at)
             if not from_start and watch.met(now, log, self._at_rest):
                 return _End("success", None)
-        for _ in range(_LANDING):
+        for _ in range(LANDING):
             if not now.alive or now.tick >= self._spec.horizon or not watch.hangs(now, log, self._at_rest):
                 break
             now, won_at = self._step(now, Move(Action(), 1), log)

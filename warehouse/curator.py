@@ -23,11 +23,12 @@ from warehouse.acceptance import may_stand, reasons_against
 from warehouse.confidence import Outcomes, confidence, outcomes_by_entry
 from warehouse.conflicts import ConflictIndex
 from warehouse.domains.model import Domain
-from warehouse.entries import Decision, Entry, Reason, Review, Support, Usage
+from warehouse.entries import Decision, Entry, Reason, Review, Support, TryOut, Usage
 from warehouse.facts import FeedbackFact
 from warehouse.ids import derive_id
 from warehouse.knowledge import Candidate
 from warehouse.merging import Merge, merged_id, merges
+from warehouse.tryouts import Tally, reasons_tried, tallies
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,14 @@ def curate(
     domain: Domain,
     settings: CuratorSettings | None = None,
     reviews: Iterable[Review] = (),
+    tryouts: Iterable[TryOut] = (),
 ) -> Curation:
     """One pass over `candidates`.
 
     `usage` is the whole log of uses, of earlier builds too: outcomes are counted anew, by distinct episode,
     so that a merge can add them up and a repeated pass does not count twice. One verdict among `reviews` that
-    refuses a candidate is enough; one that accepts it changes nothing.
+    refuses a candidate is enough; one that accepts it changes nothing. `tryouts` is everything that was tried
+    out so far; what they found harmful or futile is refused (warehouse/tryouts.py).
     """
     by_id = {candidate.candidate_id: candidate for candidate in candidates}
     proposals = {one: by_id[one] for one in sorted(by_id)}
@@ -78,7 +81,8 @@ def curate(
     for review in sorted(reviews, key=lambda one: (one.candidate_id, one.model, one.request_id)):
         if review.verdict == "rejected":
             refused[review.candidate_id].append(review)
-    pass_ = _Pass(proposals, facts, store, tuple(usage), domain, settings or CuratorSettings(), refused)
+    ours, tried = settings or CuratorSettings(), tallies(tryouts)
+    pass_ = _Pass(proposals, facts, store, tuple(usage), domain, ours, refused, tried)
     return pass_.run()
 
 
@@ -106,6 +110,8 @@ class _Pass:
     settings: CuratorSettings
     refused: Mapping[str, list[Review]]
     """candidate -> the reviews that refuse it"""
+    tried: Mapping[str, Tally]
+    """entry -> what came of trying it out"""
     reasons: dict[str, tuple[Reason, ...]] = field(default_factory=dict)
     holder: dict[str, str] = field(default_factory=dict)
     """entry that was merged -> the entry that stands for it now"""
@@ -119,6 +125,7 @@ class _Pass:
                 Reason(rule="review", detail=f"{review.model}: {review.reason}")
                 for review in self.refused.get(one, ())
             )
+            or reasons_tried(candidate.entry_id, self.tried)
             for one, candidate in self.candidates.items()
         }
         self.holder = {

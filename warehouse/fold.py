@@ -128,7 +128,14 @@ def curator(domain: Domain, settings: CuratorSettings) -> CurateBuild:
     def curate_build(evidence: Evidence, store: Mapping[str, Entry]) -> Curation:
         ours = replace(settings, build=evidence.build)
         return curate(
-            evidence.candidates, evidence.facts, store, evidence.usage, domain, ours, evidence.reviews
+            evidence.candidates,
+            evidence.facts,
+            store,
+            evidence.usage,
+            domain,
+            ours,
+            evidence.reviews,
+            evidence.tryouts,
         )
 
     return curate_build
@@ -259,7 +266,7 @@ def _load(con: duckdb.DuckDBPyConnection, home: Path, build: str) -> None:
                 insert(con, part.table, _with_origin(part))
     for kind, table in _LOG_TABLES.items():
         rows = log.read(home, kind, [build]).select(_columns(kind))
-        if kind == "usage":
+        if kind in ("usage", "tryouts"):
             rows = held(rows, trace_store(home).scan("episodes", [build]).select("episode_id").collect())
         insert(con, table, rows)
     files += log_listed(home, build, log.KINDS)
