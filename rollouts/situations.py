@@ -72,23 +72,16 @@ class Proposal(NamedTuple):
     candidate: Candidate
     cited: tuple[FeedbackFact, ...]
 
-    @property
-    def rank(self) -> tuple[bool, int, str]:
-        """Who is tried out first: remedies, whose repair nobody has seen done, before skills, whose steps
-        were; then who has more independent episodes behind it, and so more situations and likely more use."""
-        episodes = len({fact.episode_id for fact in self.cited})
-        return self.candidate.type == "skill", -episodes, self.entry_id
-
 
 def proposals(candidates: Iterable[Candidate], facts: Mapping[str, FeedbackFact]) -> list[Proposal]:
-    """The entries that these candidates propose, in the order in which they are tried out."""
+    """The entries that these candidates propose, by id."""
     by_entry = sorted(candidates, key=lambda each: (each.entry_id, each.candidate_id))
     found = []
     for entry_id, group in groupby(by_entry, key=lambda each: each.entry_id):
         own = list(group)
         cited = sorted({feedback for each in own for feedback in each.support})
         found.append(Proposal(entry_id, own[0], tuple(facts[each] for each in cited if each in facts)))
-    return sorted(found, key=lambda each: each.rank)
+    return found
 
 
 def pasts(evidence: Evidence, episodes: Iterable[str], executor: str) -> dict[str, Past]:

@@ -86,6 +86,14 @@ class _Considered:
     """how often it was played and looked at"""
     asked: set[tuple[str, str, int]] = field(default_factory=set)
 
+    @property
+    def rank(self) -> tuple[bool, int, str]:
+        """Who is tried out first: remedies, whose repair nobody has seen done, before skills, whose steps
+        were; then who can be tried out in more of the worlds that it was drawn from, which are sure to show
+        its situation, and are as many as the independent episodes behind it."""
+        at_home = sum(trial.wanted is None for trial in self.trials)
+        return self.proposal.candidate.type == "skill", -at_home, self.proposal.entry_id
+
     def next(self, tally: Tally, rules: Rules) -> list[Trial]:
         """The pairs to be played before it is looked at again; none where nothing can be decided any more."""
         test, left = rules.test, [each for each in self.trials if each.key not in self.asked]
@@ -114,7 +122,10 @@ def try_out(
     proposed = proposals(candidates, facts)
     cited = {fact.episode_id for each in proposed for fact in each.cited}
     known = pasts(evidence, cited, executor)
-    considered = [_Considered(each, trials_of(each, known, evidence.build, ours)) for each in proposed]
+    considered = sorted(
+        (_Considered(each, trials_of(each, known, evidence.build, ours)) for each in proposed),
+        key=lambda each: each.rank,
+    )
     of_build = evidence.episodes.filter(pl.col("build") == evidence.build, pl.col("world_seed").is_not_null())
     budget = int(share * int(of_build["n_ticks"].sum()))
     memory = _Memory(evidence.tryouts)
@@ -180,23 +191,23 @@ class _Memory:
 
 
 def _wave(considered: Sequence[_Considered], memory: _Memory, left: int, rules: Rules) -> list[Trial]:
-    """What is played next: for each entry the pairs up to its next look, as long as all of them are sure to
-    fit into the ticks that are left. Who was looked at less often comes first, then in the order given."""
+    """What is played next: for each entry the pairs up to its next look, as far as they are sure to fit into
+    the ticks that are left. Who was looked at less often comes first, then in the order given."""
     tallied = memory.tallies()
     ways: dict[tuple[str, int], int] = {}
+    arms = len(_ARMS) * (rules.cost.arm_ticks + LANDING)
     wave: list[Trial] = []
     for each in sorted(considered, key=lambda each: each.looked):
-        trials = each.next(tallied.get(each.proposal.entry_id, Tally()), rules)
-        longer = dict(ways)
-        for trial in trials:
+        taken = len(wave)
+        for trial in each.next(tallied.get(each.proposal.entry_id, Tally()), rules):
             way = (trial.episode_id, trial.world_seed)
-            longer[way] = max(longer.get(way, 0), trial.lead + LANDING)
-        arms = len(_ARMS) * (rules.cost.arm_ticks + LANDING)
-        if trials and sum(longer.values()) + arms * (len(wave) + len(trials)) <= left:
+            longer = ways | {way: max(ways.get(way, 0), trial.lead + LANDING)}
+            if sum(longer.values()) + arms * (len(wave) + 1) > left:
+                break
             ways = longer
-            wave += trials
-            each.looked += 1
-            each.asked.update(trial.key for trial in trials)
+            wave.append(trial)
+            each.asked.add(trial.key)
+        each.looked += len(wave) > taken
     return wave
 
 

@@ -38,6 +38,7 @@ VIEWS: Final = (
     "knowledge_lineage",
     "knowledge_growth",
     "candidate_decisions",
+    "tryout_outcomes",
     "training_lineage",
     "success_by_group",
     "success_by_task",

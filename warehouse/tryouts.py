@@ -13,7 +13,7 @@ tryouts.toml has the bounds, and what errors they allow. How a try-out is played
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from pydantic import Field
@@ -21,7 +21,7 @@ from pydantic import Field
 from warehouse.entries import Reason, TryOut
 from warehouse.knowledge import Record
 
-FILE: Final = "tryouts.toml"
+FILE: Final = Path(__file__).parent / "tryouts.toml"
 Finding = Literal["helpful", "harmful", "futile", "undecided"]
 
 
@@ -71,7 +71,7 @@ class Tally(NamedTuple):
 @cache
 def rules() -> Rules:
     """The parameters that ship."""
-    return Rules.model_validate(tomllib.loads((files("warehouse") / FILE).read_text()))
+    return Rules.model_validate(tomllib.loads(FILE.read_text(encoding="utf-8")))
 
 
 def tallies(tryouts: Iterable[TryOut]) -> dict[str, Tally]:

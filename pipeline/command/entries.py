@@ -49,6 +49,7 @@ def shown(prefix: str) -> None:
         [entry.entry_id],
     )
     show(evidence.unique(maintain_order=True), "Evidence")
+    _show_tryouts(home, entry.entry_id)
     _show_objections(home, entry.entry_id)
 
 
@@ -77,6 +78,18 @@ def explained_entry(prefix: str) -> None:
                 )
     out.print(tree)
     _show_objections(home, entry.entry_id)
+
+
+def _show_tryouts(home: Path, entry_id: str) -> None:
+    """Prints what came of trying an entry out, where it was."""
+    from warehouse import log
+    from warehouse.tryouts import finding, rules, tallies
+
+    rows = query(home, "SELECT * FROM tryouts WHERE entry_id = $1", [entry_id])
+    tally = tallies(log.tryouts_of(rows)).get(entry_id)
+    if tally is not None:
+        worlds = rows.filter(rows["success"].is_not_null())["world_seed"].n_unique()
+        out.print(f"Tried out in {worlds} worlds: {finding(tally, rules().test)}, {tally}.", soft_wrap=True)
 
 
 def _show_objections(home: Path, entry_id: str) -> None:
@@ -118,6 +131,7 @@ def _show_rejected(home: Path, prefix: str) -> None:
         out.print(f"attempts cited: {len(candidate.support)} · review: {row['review'] or 'none'}\n")
         out.print(escape(render_entry(as_entry(candidate, support))))
         out.print(f"\n{escape(row['reasons'] or '')}", soft_wrap=True)
+        _show_tryouts(home, candidate.entry_id)
 
 
 def _entry(home: Path, prefix: str) -> Entry:
