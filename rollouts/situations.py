@@ -175,7 +175,8 @@ def _in_another_world(
     if not (is_skill or trial.failed):
         return []
     before = content.preconditions if isinstance(content, SkillContent) else ()
-    seeds = training_seeds(0, f"{build} try-outs", past.spec.task_id, _OTHER_WORLDS)
+    # Worlds of this episode's own: two pairs in one world would be one piece of evidence.
+    seeds = training_seeds(0, f"{build} try-outs", trial.episode_id, _OTHER_WORLDS)
     return [
         trial._replace(
             world_seed=seeds[number],

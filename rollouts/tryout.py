@@ -128,7 +128,7 @@ def try_out(
     )
     of_build = evidence.episodes.filter(pl.col("build") == evidence.build, pl.col("world_seed").is_not_null())
     budget = int(share * int(of_build["n_ticks"].sum()))
-    memory = _Memory(evidence.tryouts)
+    memory = _Memory(evidence.tryouts, considered)
     remembered, spent, lost = 0, 0, 0
     with ExitStack() as open_:
         opened: list[RolloutBackend] = []
@@ -144,6 +144,7 @@ def try_out(
             if missing:
                 journeys = _journeys(missing, known, domain, ours)
                 memory.learn(_played(journeys, hands()))
+            memory.tell(wave)
             lost += sum(trial.key not in memory.arms for trial in wave)
             spent += memory.ticks(wave, ours)
     tallied = memory.tallies()
@@ -156,9 +157,13 @@ def try_out(
 
 
 class _Memory:
-    """What is known of arms, from the log and from what was played now."""
+    """What is known of arms, from the log and from what was played now.
 
-    def __init__(self, logged: Iterable[TryOut]) -> None:
+    What the log knows of a situation of this build is told when it is asked for and no sooner: a second run
+    then goes the way of the first, spends as much, and has nothing left to play.
+    """
+
+    def __init__(self, logged: Iterable[TryOut], considered: Iterable["_Considered"]) -> None:
         self.arms: dict[tuple[str, str, int], dict[str, TryOut]] = {}
         self.rows: list[TryOut] = []
         """what was played now"""
@@ -166,6 +171,8 @@ class _Memory:
         for row in logged:
             halves.setdefault((row.entry_id, row.situation, row.world_seed), {})[row.arm] = row
         self.arms = {key: pair for key, pair in halves.items() if len(pair) == len(_ARMS)}
+        ours = {trial.key for each in considered for trial in each.trials}
+        self._told = self.arms.keys() - ours
 
     def learn(self, rows: Iterable[TryOut]) -> None:
         """Pairs that were just played."""
@@ -173,9 +180,14 @@ class _Memory:
             self.rows.append(row)
             self.arms.setdefault((row.entry_id, row.situation, row.world_seed), {})[row.arm] = row
 
+    def tell(self, wave: Iterable[Trial]) -> None:
+        """These were asked for."""
+        self._told |= {trial.key for trial in wave}
+
     def tallies(self) -> dict[str, Tally]:
-        """By entry."""
-        return tallies(row for pair in self.arms.values() for row in pair.values())
+        """By entry: of what was asked for, and of what earlier builds have tried out."""
+        told = sorted(self._told & self.arms.keys())
+        return tallies(row for key in told for row in self.arms[key].values())
 
     def ticks(self, wave: Sequence[Trial], rules: Rules) -> int:
         """What a wave took; what was lost counts as what it might have taken."""
