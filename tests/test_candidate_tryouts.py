@@ -1,5 +1,5 @@
-"""Try-outs behind the Dagster graph: off they leave no trace; on, what they find reaches Curator, the analyst and
-the command, and a second run plays nothing."""
+"""Try-outs behind the Dagster graph: off they leave no trace; on, what they find reaches Curator, the analyst
+and the command, and a second run plays nothing."""
 
 from pathlib import Path
 from shutil import copytree, rmtree
@@ -72,7 +72,7 @@ def test_off_they_leave_no_trace(root: Path) -> None:
 def test_they_are_on_by_default_and_never_take_more_than_is_allowed(on: Path) -> None:
     rows = log.read(on, "tryouts", [BUILD])
     assert rows.height > 0
-    ticks = query(on, "SELECT sum(n_ticks) FROM episodes").item()
+    ticks = query(on, "SELECT sum(n_ticks)::BIGINT FROM episodes").item()
     ways = rows.group_by("episode_id", "world_seed").agg(pl.col("lead").max())["lead"].sum()
     assert ways + rows["ticks"].sum() <= Settings().tryouts * ticks
     assert (rows["world_seed"] % 2 == 0).all()
