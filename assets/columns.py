@@ -129,6 +129,18 @@ def reviews() -> dict[str, Any]:
     return _documented("reviews") | {"dagster/column_lineage": _same("reviews", "candidates")}
 
 
+def tryouts() -> dict[str, Any]:
+    """Metadata of what came of trying candidates out."""
+    proposed = _same("tryouts", "candidates")
+    played = {
+        "episode_id": ("attempts.episode_id",),
+        "situation": (*_KEY, "attempts.checks"),
+        "world_seed": ("episodes.world_seed",),
+        "success": ("attempts.checks",),
+    }
+    return _documented("tryouts") | _made_from(_both(proposed, _lineage(["training_rollouts"], played)))
+
+
 def knowledge() -> dict[str, Any]:
     """Metadata of the store after Curator."""
     proposed = _same("knowledge", "candidates")

@@ -7,6 +7,7 @@ import polars as pl
 
 from assets import columns, metadata
 from assets.candidate_reviews import candidate_reviews
+from assets.candidate_tryouts import candidate_tryouts
 from assets.knowledge_candidates import knowledge_candidates
 from assets.partitions import builds
 from assets.resources import DataHome
@@ -16,15 +17,16 @@ from warehouse.fold import curator, fold_build
 
 @dg.asset(
     partitions_def=builds,
-    deps=[knowledge_candidates, candidate_reviews],
+    deps=[knowledge_candidates, candidate_reviews, candidate_tryouts],
     group_name="knowledge",
     kinds={"duckdb", "python"},
     code_version="1",
     owners=["team:mineevolve"],
     pool="warehouse",
     description="Accept = V_schema ∧ V_match ∧ V_exec ∧ V_spec ∧ ¬C_conflict (eq. 6), and V_evidence: the "
-    "cited feedback exists, belongs to the situation and shows what is claimed. What a reviewer refused "
-    "is rejected too. Rejected candidates are kept with their reasons. The warehouse is a fold over shards.",
+    "cited feedback exists, belongs to the situation and shows what is claimed. What a reviewer refused, or "
+    "a try-out found harmful or futile, is rejected too. Rejected candidates are kept with their reasons. "
+    "The warehouse is a fold over shards.",
 )
 def curated_knowledge(context: dg.AssetExecutionContext, home: DataHome) -> dg.MaterializeResult[Any]:
     build = context.partition_key

@@ -65,3 +65,9 @@ class Reviewer(Model):
     def is_on(self) -> bool:
         """Whether there is anybody to ask."""
         return bool(self.row)
+
+
+class TryOuts(dg.ConfigurableResource[Any]):
+    """How far new knowledge is tried out: the share of a build's game ticks, 0 for not at all."""
+
+    share: float = 0.15

@@ -58,7 +58,7 @@ def complete(executor: InProcess, home: Path, order: Order, workers: int) -> boo
         if not is_trained(home, order):
             executor.train_build(order.build, order.groups, order.training | {"workers": workers})
         if order.update_store:
-            executor.learn_from_rollouts(order.build)
+            executor.learn_from_rollouts(order.build, workers=workers)
         else:
             executor.keep_knowledge(order.build)
         return True

@@ -4,6 +4,7 @@ import dagster as dg
 
 from assets.analysis_warehouse import analysis_warehouse
 from assets.candidate_reviews import candidate_reviews
+from assets.candidate_tryouts import candidate_tryouts
 from assets.checks import all_checks
 from assets.curated_knowledge import curated_knowledge
 from assets.evaluation_rollouts import evaluation_rollouts, seeds_are_disjoint
@@ -29,6 +30,7 @@ ASSETS = (
     typed_feedback,
     knowledge_candidates,
     candidate_reviews,
+    candidate_tryouts,
     curated_knowledge,
     knowledge_snapshot,
     evaluation_rollouts,

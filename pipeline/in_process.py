@@ -85,12 +85,15 @@ class InProcess:
         ]
 
     def learn_from_rollouts(
-        self, build: str, misconceptions: float | None = None
+        self, build: str, misconceptions: float | None = None, workers: int = 0
     ) -> dg.ExecuteInProcessResult:
         """From a trained build's feedback to its snapshot, with the planner as Inducer; `misconceptions` as
-        in the training's ExerciseConfig."""
+        in the training's ExerciseConfig, and the try-outs with so many `workers`."""
         # As configuration of the step: a resource that is configured for a run forgets what it was made with.
-        ops = {"knowledge_candidates": {"config": OF_ROLLOUTS | {"misconceptions": misconceptions}}}
+        ops = {
+            "knowledge_candidates": {"config": OF_ROLLOUTS | {"misconceptions": misconceptions}},
+            "candidate_tryouts": {"config": {"workers": workers}},
+        }
         return self.execute("learn_from_rollouts", build, partition_key=build, ops=ops)
 
     def keep_knowledge(self, build: str) -> dg.ExecuteInProcessResult:

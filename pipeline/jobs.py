@@ -14,7 +14,11 @@ OF_ROLLOUTS: Final = {"for_rollouts": True}
 """of InducerConfig: who plays is who learns from it"""
 
 LEARNING: Final = dg.AssetSelection.assets(
-    "knowledge_candidates", "candidate_reviews", "curated_knowledge", "knowledge_snapshot"
+    "knowledge_candidates",
+    "candidate_reviews",
+    "candidate_tryouts",
+    "curated_knowledge",
+    "knowledge_snapshot",
 )
 import_traces: Final = dg.define_asset_job(
     "import_traces",

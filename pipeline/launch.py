@@ -84,12 +84,12 @@ def train_build(
 
 
 def learn_from_rollouts(
-    settings: Settings, build: str, misconceptions: float | None = None
+    settings: Settings, build: str, misconceptions: float | None = None, workers: int = 0
 ) -> dg.ExecuteInProcessResult:
     """From a trained build's feedback to its snapshot, with the planner as Inducer; `misconceptions` as in
-    the training's ExerciseConfig."""
+    the training's ExerciseConfig, and the try-outs with so many `workers`."""
     with _executor(settings) as executor:
-        return executor.learn_from_rollouts(build, misconceptions)
+        return executor.learn_from_rollouts(build, misconceptions, workers)
 
 
 def complete_build(settings: Settings, order: Order, workers: int) -> bool:

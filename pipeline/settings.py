@@ -31,6 +31,12 @@ class Settings(BaseSettings):
         default=True,
         description="whether a new entry is held against attempts that it was not drawn from",
     )
+    tryouts: float = Field(
+        default=0.15,
+        ge=0,
+        le=0.15,
+        description="share of a build's game ticks in which its new knowledge is tried out; 0: not at all",
+    )
     seed: int = Field(default=0, description="the models' seed")
     build: str = Field(default="0000", description="the build that commands work on by default")
     curricula: Path = Field(default=Path("curricula"), description="a folder with curricula of your own")

@@ -5,6 +5,7 @@ attempts (which subgoal, whether the plan has to be repaired) is decided elsewhe
 """
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
@@ -16,6 +17,7 @@ from rollouts.moves import MOVES, written
 from rollouts.protocols import (
     Action,
     Advance,
+    Branching,
     EpisodeSpec,
     Executor,
     Insider,
@@ -35,8 +37,9 @@ from warehouse.tasks import Task, accepts
 _T = TypeVar("_T")
 _IDLE_STEPS: Final = 1000
 """steps in a row that no tick passes in: more than any executor's patience, so the world stands still"""
-_LANDING: Final = 40
-"""ticks that a body in the air is given to come down once the executor has stopped; a jump takes 12"""
+LANDING: Final = 40
+"""ticks that a body in the air is given to come down once the executor has stopped, beyond the attempt's
+time; a jump takes 12"""
 
 
 class WorldFailure(Exception):
@@ -129,13 +132,31 @@ class Stage:
         self._at_rest = True
         """the height did not change in the last tick"""
 
+    def copy(self) -> "Stage":
+        """The stage as it stands between two attempts, to be gone on with by itself. `TypeError` where its
+        world or its executor is none that can be (`Branching`)."""
+        world, executor = self._world, self._executor
+        if not isinstance(world, Branching) or not isinstance(executor, Branching):
+            raise TypeError(f"{world.name} with {executor.name} cannot go on in two ways")
+        other = copy(self)
+        other._world, other._executor = world.copy(), executor.copy()
+        other._lookout = Lookout(self._domain)
+        other._happened = set(self._happened)
+        return other
+
+    def now(self) -> Opening:
+        """The state that it stands in; `RuntimeError` before it was opened."""
+        if self._now is None:
+            raise RuntimeError("the stage was not opened")
+        state = _Log(self._now, self._lookout, self._domain).state_now(self._now)
+        return Opening(state, tuple(self._world.observes))
+
     def open(self) -> Opening:
         """A new world from the episode's seed. `WorldFailure` when it cannot be made."""
         self._happened = set()
         self._at_rest = True
         self._now = _of_world(partial(self._world.reset, self._spec.world_seed))
-        state = _Log(self._now, self._lookout, self._domain).state_now(self._now)
-        return Opening(state, tuple(self._world.observes))
+        return self.now()
 
     def run(self, attempt: int, subgoal: Subgoal) -> AttemptRun:
         """Steps the subgoal until its checks hold, its time is over, the executor gives up, the agent dies,
@@ -193,7 +214,7 @@ class Stage:
                 return _End("superseded", won_at)
             if not from_start and watch.met(now, log, self._at_rest):
                 return _End("success", None)
-        for _ in range(_LANDING):
+        for _ in range(LANDING):
             if not now.alive or now.tick >= self._spec.horizon or not watch.hangs(now, log, self._at_rest):
                 break
             now, won_at = self._step(now, Move(Action(), 1), log)

@@ -40,13 +40,19 @@ class Go(NamedTuple):
     subgoal: Subgoal
 
 
+class Branch(NamedTuple):
+    """Begin an episode where another one of the same shard stands now, which is left as it is."""
+
+    of: str
+
+
 class Lost(NamedTuple):
     """The environment failed before anything could be recorded of the order; `why` is what is known of it."""
 
     why: str
 
 
-Order = Open | Go
+Order = Open | Go | Branch
 Report = Opening | AttemptRun | Lost
 
 
@@ -130,6 +136,11 @@ class Stages:
                 if episode_id not in stages:
                     return Reported(episode_id, Lost("the process that held this episode's world is gone"))
                 return Reported(episode_id, stages[episode_id].run(attempt, subgoal))
+            case Branch(of):
+                if of not in stages:
+                    return Reported(episode_id, Lost("the process that held this episode's world is gone"))
+                stages[episode_id] = stages[of].copy()
+                return Reported(episode_id, stages[episode_id].now())
 
     def finish(self, shard: str) -> None:
         """Forgets a shard's worlds."""

@@ -8,7 +8,7 @@ pitch 90 looks down). Time is game ticks, 20 per second.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Final, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Final, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -196,6 +196,16 @@ class World(Protocol):
 
     def truths(self, since_tick: int) -> Sequence[Truth]:
         """The inner truth about everything that failed since a tick, in order; for scoring Monitor only."""
+        ...
+
+
+@runtime_checkable
+class Branching(Protocol):
+    """A world, or an executor between two subgoals, that can go on in two ways from where it stands."""
+
+    def copy(self) -> Self:
+        """Another one in the same state: the same actions (observations) give the same from here on, and
+        neither notices what becomes of the other."""
         ...
 
 

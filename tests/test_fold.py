@@ -320,7 +320,16 @@ def test_reviews_reach_curation_of_their_build_and_the_warehouse(home: Path) -> 
         model="m",
         template="curator_v1",
     )
-    tried = TryOut(entry_id=proposed.entry_id, situation="s", world_seed=2, arm="with", success=True, ticks=9)
+    tried = TryOut(
+        entry_id=proposed.entry_id,
+        situation="s",
+        episode_id=attempted("b2", 0, 1)[0][1],
+        world_seed=2,
+        arm="with",
+        success=True,
+        lead=0,
+        ticks=9,
+    )
     rebuild(home, curate)
     log.append(home, "reviews", "b2", log.review_rows("b2", [verdict]))
     log.append(home, "tryouts", "b2", log.tryout_rows("b2", [tried]))

@@ -178,8 +178,26 @@ def test_reviews_and_tryouts_read_back_as_they_were(tmp_path: Path) -> None:
         template="curator_v1",
     )
     tried = [
-        TryOut(entry_id="e1", situation="s1", world_seed=2**40, arm="with", success=True, ticks=300),
-        TryOut(entry_id="e1", situation="s1", world_seed=2**40, arm="without", success=None, ticks=1200),
+        TryOut(
+            entry_id="e1",
+            situation="s1",
+            episode_id="e",
+            world_seed=2**40,
+            arm="with",
+            success=True,
+            lead=5,
+            ticks=300,
+        ),
+        TryOut(
+            entry_id="e1",
+            situation="s1",
+            episode_id="e",
+            world_seed=2**40,
+            arm="without",
+            success=None,
+            lead=5,
+            ticks=1200,
+        ),
     ]
     log.append(tmp_path, "reviews", "b1", log.review_rows("b1", [review]))
     log.append(tmp_path, "tryouts", "b1", log.tryout_rows("b1", tried))

@@ -9,12 +9,13 @@ from prompts.engines.beliefs import SETTINGS_FILE
 from rollouts.report.parameters import ROOT, parameters, recorded
 from rollouts.worlds.techtree.settings import PARAMETERS
 from warehouse.ids import file_digest
+from warehouse.tryouts import FILE as TRYOUTS_FILE
 
 
 def test_every_parameter_file_is_in_the_state_that_was_recorded_last() -> None:
     """Who changes one adds its new hash and the reason to rollouts/parameters.toml."""
     found = parameters()
-    assert {ROOT / each.path for each in found} == {PARAMETERS, SETTINGS_FILE}
+    assert {ROOT / each.path for each in found} == {PARAMETERS, SETTINGS_FILE, TRYOUTS_FILE}
     for each in found:
         assert each.is_recorded, (
             f"{each.path} now has sha256 {each.sha256}: add it to rollouts/parameters.toml"

@@ -39,6 +39,7 @@ VIEWS: Final = (
     "knowledge_growth",
     "candidate_decisions",
     "candidate_backtests",
+    "tryout_outcomes",
     "training_lineage",
     "success_by_group",
     "success_by_task",

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from warehouse import log
-from warehouse.entries import Review, Usage
+from warehouse.entries import Review, TryOut, Usage
 from warehouse.exchange import facts_imported
 from warehouse.facts import FeedbackFact, facts_from
 from warehouse.knowledge import Candidate
@@ -35,6 +35,8 @@ class Evidence:
     events: pl.DataFrame
     feedback: pl.DataFrame
     imported: Mapping[str, FeedbackFact] = field(default_factory=dict)
+    tryouts: tuple[TryOut, ...] = ()
+    """of this build and of those before it"""
 
     @property
     def facts(self) -> dict[str, FeedbackFact]:
@@ -70,6 +72,7 @@ def evidence_by_build(home: Path, builds: Sequence[str], first: str) -> Iterator
     traces, feedback = trace_store(home), feedback_store(home)
     candidates, usage = log.read(home, "candidates", builds), log.read(home, "usage", builds)
     reviews, imports = log.read(home, "reviews", builds), log.read(home, "imports", builds)
+    tryouts = log.read(home, "tryouts", builds)
     frames = {name: from_rows(name, []) for name in ("episodes", "attempts", "events", "feedback")}
     for build in builds:
         for name, so_far in frames.items():
@@ -84,15 +87,17 @@ def evidence_by_build(home: Path, builds: Sequence[str], first: str) -> Iterator
             tuple(log.usage_of(held(usage.filter(pl.col("build") <= build), frames["episodes"]))),
             **frames,
             imported=facts_imported(imports.filter(pl.col("build") <= build)),
+            tryouts=tuple(log.tryouts_of(held(tryouts.filter(pl.col("build") <= build), frames["episodes"]))),
         )
         _refuse_stale(evidence)
         yield evidence
 
 
-def held(usage: pl.DataFrame, episodes: pl.DataFrame) -> pl.DataFrame:
-    """The uses that count: those in episodes that there are. The log only grows, and keeps the uses in
-    episodes that a build was rid of since, by training it in another way or by taking a source out."""
-    return usage.join(episodes, on="episode_id", how="semi")
+def held(rows: pl.DataFrame, episodes: pl.DataFrame) -> pl.DataFrame:
+    """The uses, or try-outs, that count: those of episodes that there are. The log only grows, and keeps
+    those of episodes that a build was rid of since, by training it in another way or by taking a source
+    out."""
+    return rows.join(episodes, on="episode_id", how="semi")
 
 
 def _refuse_stale(evidence: Evidence) -> None:

@@ -28,7 +28,7 @@ from warehouse.backtest import DEFAULT_BOUNDS, Backtest, Bounds
 from warehouse.confidence import Outcomes, confidence, outcomes_by_build, together
 from warehouse.conflicts import ConflictIndex
 from warehouse.domains.model import Domain
-from warehouse.entries import SERVED, Decision, Entry, Reason, Review, Support, Usage
+from warehouse.entries import SERVED, Decision, Entry, Reason, Review, Support, TryOut, Usage
 from warehouse.facts import FeedbackFact
 from warehouse.hearing import hear
 from warehouse.ids import derive_id
@@ -95,6 +95,7 @@ def curate(
     reviews: Iterable[Review] = (),
     imported: Collection[str] = (),
     attempted: Occasions | None = None,
+    tryouts: Iterable[TryOut] = (),
 ) -> Curation:
     """One pass over `candidates`.
 
@@ -103,14 +104,16 @@ def curate(
     refuses a candidate is enough; one that accepts it changes nothing. `imported` are the facts that came
     with knowledge from elsewhere: evidence for it, but no part of the record that it is tested on.
     `attempted` says in which builds what was attempted (`warehouse.lifecycle.occasions`); without it nothing
-    expires.
+    expires. `tryouts` is everything that was tried out so far; what they found harmful or futile is refused.
     """
     by_id = {ids.candidate: (candidate, ids.entry) for candidate in candidates for ids in [candidate.ids]}
     proposals = {one: by_id[one][0] for one in sorted(by_id)}
     proposed = {one: by_id[one][1] for one in proposals}
     given = settings or CuratorSettings()
     newcomers = {one for one, entry_id in proposed.items() if entry_id not in store}
-    reasons, tested = hear(proposals, newcomers, facts, domain, given.life, given.backtest, reviews, imported)
+    reasons, tested = hear(
+        proposals, newcomers, facts, domain, given.life, given.backtest, reviews, imported, tryouts
+    )
     pass_ = _Pass(
         proposals,
         proposed,

@@ -26,6 +26,7 @@ Rule = Literal[
     "evidence",  # V_evidence: the cited feedback exists, belongs to the situation, shows what is claimed
     "backtest",  # its conditions held before recorded attempts, and what it says of them rarely came
     "review",  # a reviewer refused what had passed the checks
+    "tryout",  # played out in its own situations, it did harm or never led to what it is for
     "repeats_action",  # the repair only does again what failed
     "conflict",  # C_conflict: contradicts knowledge of high confidence
     "unsupported",  # nothing, or too few independent episodes, stand behind it
@@ -79,14 +80,19 @@ class Review(Record):
 
 class TryOut(Record):
     """An entry tried out from a situation in a training world, in the arm with it or in the one without.
-    `situation` is the id of what it started from; `success` is null when undecided; `ticks` are game ticks.
+
+    `situation` is the id of what it started from, which `episode_id` came to; `success` is null when it is
+    undecided, or when the situation did not come about in this world. `lead` are the game ticks that led to
+    the situation, which both arms share, `ticks` those of the arm.
     """
 
     entry_id: Name
     situation: Name
+    episode_id: Name
     world_seed: int
     arm: Literal["with", "without"]
     success: bool | None
+    lead: int = Field(ge=0)
     ticks: int = Field(ge=0)
 
 

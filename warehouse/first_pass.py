@@ -1,7 +1,8 @@
-"""The pass of Curator before a review: which candidates of a build would come into the store as it stands.
+"""The pass of Curator before a review or a try-out: which candidates of a build would come into the store as
+it stands.
 
-A reviewer is asked of these and of no others. What the checks refuse needs no second opinion, and neither
-does more evidence for an entry that there is already: it was reviewed when it came.
+A reviewer is asked of these and of no others, and so is the world. What the checks refuse needs no second
+opinion, and neither does more evidence for an entry that there is already: it was looked at when it came.
 """
 
 from collections.abc import Iterable, Mapping
@@ -38,9 +39,9 @@ def undecided(home: Path, build: str, wait_s: float = LOCK_WAIT_S) -> Undecided:
 
 
 def newcomers(build: Undecided, curate: CurateBuild, reviews: Iterable[Review]) -> tuple[Candidate, ...]:
-    """The candidates that Curator accepts under these reviews alone and whose entry the store does not have
-    in any state, by candidate id."""
-    pass_ = curate(replace(build.evidence, reviews=tuple(reviews)), build.store)
+    """The candidates that Curator accepts under these reviews alone, whatever try-outs say, and whose entry
+    the store does not have in any state, by candidate id."""
+    pass_ = curate(replace(build.evidence, reviews=tuple(reviews), tryouts=()), build.store)
     accepted = {one.candidate_id for one in pass_.decisions if one.verdict == "accepted"}
     new = [
         candidate

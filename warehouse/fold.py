@@ -156,6 +156,7 @@ def curator(domain: Domain, settings: CuratorSettings) -> CurateBuild:
             evidence.reviews,
             evidence.only_imported,
             occasions(evidence.episodes, evidence.attempts),
+            evidence.tryouts,
         )
 
     return curate_build
@@ -287,7 +288,7 @@ def _load(con: duckdb.DuckDBPyConnection, home: Path, build: str) -> None:
                 insert(con, part.table, _with_origin(part))
     for kind, table in _LOG_TABLES.items():
         rows = log.read(home, kind, [build]).select(_columns(kind))
-        if kind == "usage":
+        if kind in ("usage", "tryouts"):
             rows = held(rows, trace_store(home).scan("episodes", [build]).select("episode_id").collect())
         insert(con, table, rows)
     files += log_listed(home, build, log.KINDS)

@@ -4,6 +4,7 @@
     transient   a failure that may have been one bad seed (warehouse/lifecycle.py)
     back-test   its conditions, held against the record (warehouse/backtest.py)
     review      a reviewer's verdict
+    try-out     carried out in its own situations, with it and without (warehouse/tryouts.py)
 
 The first gate that refuses says why; those behind it are not asked.
 """
@@ -15,10 +16,11 @@ from typing import NamedTuple
 from warehouse.acceptance import reasons_against
 from warehouse.backtest import Backtest, Bounds, backtests
 from warehouse.domains.model import Domain
-from warehouse.entries import Reason, Review
+from warehouse.entries import Reason, Review, TryOut
 from warehouse.facts import FeedbackFact
 from warehouse.knowledge import Candidate
 from warehouse.lifecycle import Circumstances, LifeSettings, transient_reasons
+from warehouse.tryouts import reasons_tried, tallies
 
 
 class Hearing(NamedTuple):
@@ -38,6 +40,7 @@ def hear(
     bounds: Bounds | None,
     reviews: Iterable[Review],
     imported: Collection[str],
+    tryouts: Iterable[TryOut],
 ) -> Hearing:
     """Asks every gate about `candidates`, which are by id; see `warehouse.curator.curate`.
 
@@ -57,9 +60,10 @@ def hear(
     }
     sound = {one: candidate for one, candidate in candidates.items() if not reasons[one]}
     tested = backtests(sound, facts, domain, bounds, imported) if bounds else {}
-    for one in sound:
+    tried = tallies(tryouts)
+    for one, candidate in sound.items():
         if one in newcomers and one in tested and tested[one].verdict == "rejected":
             reasons[one] = (Reason(rule="backtest", detail=tested[one].detail),)
         else:
-            reasons[one] = tuple(refusals[one])
+            reasons[one] = tuple(refusals[one]) or reasons_tried(candidate.entry_id, tried)
     return Hearing(reasons, tested)

@@ -91,14 +91,16 @@ KINDS: Final[dict[str, LogKind]] = {
         ),
         ("candidate_id", "request_id", "model"),
     ),
-    # An entry tried out from one situation: with it or without (`arm`), what came of it and how long it took.
+    # An entry tried out from one situation: with it or without (`arm`), what came of it and how long it took;
+    # Curator reads it (warehouse/tryouts.py).
     "tryouts": LogKind(
         pl.Schema(
             {
-                **_strings("build", "entry_id", "situation"),
+                **_strings("build", "entry_id", "situation", "episode_id"),
                 "world_seed": pl.Int64(),
                 "arm": pl.String(),
                 "success": pl.Boolean(),
+                "lead": pl.Int32(),
                 "ticks": pl.Int32(),
             }
         ),

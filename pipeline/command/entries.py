@@ -49,6 +49,7 @@ def shown(prefix: str) -> None:
     )
     show(evidence.unique(maintain_order=True), "Evidence")
     _show_backtests(home, entry)
+    _show_tryouts(home, entry.entry_id)
     _show_objections(home, entry.entry_id)
 
 
@@ -64,6 +65,18 @@ def _show_backtests(home: Path, entry: Entry) -> None:
     )
     if tested.height:
         show(tested, "Back-test: its conditions before attempts of other episodes")
+
+
+def _show_tryouts(home: Path, entry_id: str) -> None:
+    """Prints what came of trying an entry out, where it was."""
+    from warehouse import log
+    from warehouse.tryouts import finding, rules, tallies
+
+    rows = query(home, "SELECT * FROM tryouts WHERE entry_id = $1", [entry_id])
+    tally = tallies(log.tryouts_of(rows)).get(entry_id)
+    if tally is not None:
+        worlds = rows.filter(rows["success"].is_not_null())["world_seed"].n_unique()
+        out.print(f"Tried out in {worlds} worlds: {finding(tally, rules().test)}, {tally}.", soft_wrap=True)
 
 
 def _show_objections(home: Path, entry_id: str) -> None:
@@ -108,6 +121,7 @@ def _show_rejected(home: Path, prefix: str) -> None:
         if row["tested"] is not None:
             out.print(f"\nback-test: {row['tested']}", markup=False, soft_wrap=True)
         out.print(f"\n{escape(row['reasons'] or '')}", soft_wrap=True)
+        _show_tryouts(home, candidate.entry_id)
 
 
 def entry_of(home: Path, prefix: str) -> Entry:

@@ -38,11 +38,12 @@ def loop(builds: int, groups: Sequence[str], worlds: int, options: dict[str, Any
     from pipeline import launch
     from rollouts.pools import pools_kept
 
+    learn = partial(launch.learn_from_rollouts, workers=config["workers"])
     steps: list[tuple[str, Callable[[], object]]] = []
     for build in names:
         steps += [
             (f"build {build}: play", partial(launch.train_build, settings, build, chosen, config)),
-            (f"build {build}: learn", partial(launch.learn_from_rollouts, settings, build)),
+            (f"build {build}: learn", partial(learn, settings, build)),
         ]
     steps += [
         ("evaluate the snapshots", partial(launch.evaluate_snapshots, settings, names, chosen, asked)),

@@ -27,7 +27,7 @@ def train(named: str | None, groups: Sequence[str], options: dict[str, Any]) -> 
     with told():
         with_progress(partial(launch.train_build, settings, build, groups or suite.groups, config))
         with err.status(f"build {build}: learning"):
-            launch.learn_from_rollouts(settings, build)
+            launch.learn_from_rollouts(settings, build, workers=config["workers"])
         with err.status("publishing analysis.duckdb"):
             launch.publish_analysis(settings)
     import polars as pl

@@ -8,7 +8,7 @@ from the episodes of this one, and this one, asked again, plays only what is mis
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -27,11 +27,13 @@ LEAST_PLANNERS: Final = 5
 
 @dataclass(frozen=True)
 class Condition:
-    """One way to play: its value in the table, its folder's name, and what it changes of ExerciseConfig."""
+    """One way to play and learn: its value in the table, its folder's name, and what it changes of
+    ExerciseConfig and of the settings."""
 
     value: float | str
     folder: str
     changes: dict[str, Any]
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 def across_planners(named: str | None, groups: Sequence[str], options: dict[str, Any]) -> None:
@@ -79,6 +81,15 @@ def across_misconceptions(groups: Sequence[str], shares: str, builds: int, optio
     _study("misconceptions", "misconceptions", conditions, groups, builds, options)
 
 
+def across_tryouts(groups: Sequence[str], builds: int, options: dict[str, Any]) -> None:
+    """Without try-outs, and with those of the settings."""
+    share = Settings().tryouts
+    if not share:
+        raise fail("MINEEVOLVE_TRYOUTS is 0: there is nothing to compare", MISUSED)
+    conditions = [Condition(each, f"{each:g}", {}, {"tryouts": each}) for each in (0.0, share)]
+    _study("tryouts", "tryouts", conditions, groups, builds, options)
+
+
 def across_agents(groups: Sequence[str], agents: str, builds: int, options: dict[str, Any]) -> None:
     """A condition for each agent."""
     conditions = [Condition(name, name, {"agent": name}) for name in _listed(agents, "--agents")]
@@ -120,7 +131,7 @@ def _study(
     tables: list[pl.DataFrame] = []
     for number, (condition, home) in enumerate(zip(conditions, homes, strict=True), 1):
         err.print(f"[bold]{column} {condition.value}[/] ({number} of {len(conditions)})")
-        own = settings.model_copy(update={"data": home})
+        own = settings.model_copy(update={"data": home} | condition.settings)
         last = _play(own, chosen, builds, config | condition.changes)
         found = comparison(home, last, tasks, suite.difficulty)
         tables.append(found.with_columns(pl.lit(condition.value).alias(column)))
@@ -148,7 +159,7 @@ def _play(settings: Settings, groups: Sequence[str], builds: int, config: dict[s
         for build in (f"{number:04d}" for number in range(1, builds + 1)):
             with_progress(partial(launch.train_build, settings, build, groups, config))
             with err.status(f"build {build}: learning"):
-                launch.learn_from_rollouts(settings, build, config.get("misconceptions"))
+                launch.learn_from_rollouts(settings, build, config.get("misconceptions"), config["workers"])
         with_progress(partial(launch.evaluate_snapshot, settings, build, groups, config))
     return build
 

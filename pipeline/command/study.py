@@ -96,6 +96,37 @@ def misconceptions(
 
 
 @app.command()
+def tryouts(
+    group: Groups = None,
+    builds: Builds = 1,
+    suite: SuiteName = DEFAULT_SUITE,
+    task: Tasks = None,
+    episodes: Worlds = 2,
+    planners: Planners = 2,
+    agent: Agent = "full",
+    workers: Workers = 2,
+    horizon_cap: Cap = None,
+    seed: WorldSeed = 0,
+) -> None:
+    """Is it worth to try new knowledge out? The same training without try-outs and with them.
+
+    Each way learns and is evaluated in a data home of its own below data/studies/tryouts/, on the same seeds.
+    Which of the new entries were refused, and by which pairs, is in that home: `mineevolve sql`, with
+    MINEEVOLVE_DATA set to it. Stopped, it goes on where it was.
+
+    Examples:
+
+    * `mineevolve study tryouts --group stone`
+    * `mineevolve study tryouts --builds 3 --planners 5`
+    """
+    from pipeline.command import studies
+
+    options = {"suite": suite, "tasks": task or [], "episodes": episodes, "planners": planners}
+    options |= {"agent": agent, "workers": workers, "horizon_cap": horizon_cap, "seed": seed}
+    studies.across_tryouts(group or [], builds, options)
+
+
+@app.command()
 def agents(
     group: Groups = None,
     agents: Annotated[

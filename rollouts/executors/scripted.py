@@ -6,6 +6,7 @@ the same observations it makes the same moves. docs/executors.md says what it do
 
 import hashlib
 from collections.abc import Callable
+from copy import copy, deepcopy
 from typing import Final
 
 from rollouts.executors.body import Body, Doing
@@ -54,6 +55,13 @@ class ScriptedExecutor:
         behaviour = KINDS.get(subgoal.kind)
         self._body.observe(observation)
         self._doing = behaviour(self._body) if behaviour is not None else None
+
+    def copy(self) -> "ScriptedExecutor":
+        """See `Branching`. What it is doing is not taken along: the next subgoal begins anew."""
+        other = copy(self)
+        other._body = deepcopy(self._body, {id(self._domain): self._domain})
+        other._doing = None
+        return other
 
     def act(self, observation: Observation) -> Move | None:
         """The next move; None when the subgoal is done or given up, or the agent is dead."""

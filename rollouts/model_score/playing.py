@@ -15,6 +15,7 @@ from rollouts.monitor import monitor
 from rollouts.progress import followed
 from rollouts.protocols import EpisodeSpec, Subgoal
 from rollouts.recorder import AttemptRecord, Cast, EpisodeRecord, trace_of
+from rollouts.rehearsal import subgoal_of
 from rollouts.worlds.techtree.situations import Situation
 from rollouts.worlds.techtree.stages import UNWINNABLE
 from warehouse.domains import Domain
@@ -25,8 +26,6 @@ from warehouse.knowledge import Step
 BUILD: Final = "model-score"
 """what the feedback and the answers call the build that they are of"""
 EXECUTOR: Final = "scripted"
-STEP_SECONDS: Final = 120.0
-"""that a step of a repair may take; a step names no time"""
 _ENDLESS: Final = 10**9
 _PLAYED: Final = {"goal", "pack", "stage", "earlier", "attempts", "seed", "ground"}
 """what of a situation decides how it fails; the right answer to it is no part of what is asked"""
@@ -101,20 +100,6 @@ def succeeds_after(situation: Situation, repair: Sequence[Step], domain: Domain)
     for number, step in enumerate(repair, start=1):
         stage.run(subgoal_of(step, number))
     return stage.holds() if repair and stage.holds() else stage.run(situation.goal.subgoal).success is True
-
-
-def subgoal_of(step: Step, number: int) -> Subgoal:
-    """A step of a repair as it is given to the executor: what it says and nothing beside it, so that what a
-    `use` means is the executor's to tell from the target."""
-    return Subgoal(
-        subgoal_id=f"repair_{number}",
-        condition=" ".join((step.kind, (step.target or "").replace("_", " "))).strip(),
-        kind=step.kind,
-        target=step.target,
-        count=step.count,
-        timeout_s=STEP_SECONDS,
-        checks=step.checks,
-    )
 
 
 def _failed_alive(situation: Situation, domain: Domain) -> "_Staged":

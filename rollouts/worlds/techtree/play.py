@@ -2,6 +2,7 @@
 (crafting.py, furnaces.py, hands.py, outcomes.py) are functions over a `Play`."""
 
 import math
+from copy import deepcopy
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +18,10 @@ from warehouse.vocabulary import GUIS
 Cell = tuple[int, int, int]
 NO_SCREEN: Final = GUIS.index("none")
 _SCREEN: Final = whole("screen")
+_OF_THE_STATE: Final = frozenset(
+    {"catalogue", "domain", "parameters", "settings", "seed", "state", "blocks", "body", "near"}
+)
+"""what a copy of a play has already when it is made"""
 # Ticks in which the same refusal is one refusal: the key is still held.
 _SAME_REFUSAL: Final = 20
 # What a message about a refusal says, where messages are on: signal and words.
@@ -81,6 +86,16 @@ class Play:
         self.now = 0
         """the tick that is being made"""
         self._refused: dict[tuple[str, str], int] = {}
+
+    def copy(self) -> "Play":
+        """The same play, to be gone on with by itself. What never changes (the catalogue, the settings) is
+        shared."""
+        other = Play(self.catalogue, self.settings, self.state.copy(), self.seed)
+        shared = {id(each): each for each in (self.catalogue, self.domain, self.parameters, self.settings)}
+        for name, value in vars(self).items():
+            if name not in _OF_THE_STATE:
+                setattr(other, name, deepcopy(value, shared))
+        return other
 
     # Notes -------------------------------------------------------------------------------------------------
 

@@ -115,6 +115,13 @@ class State:
         self.items: Records = np.zeros(MAX_ITEMS, ITEM)
         self.furnaces: Records = np.zeros(MAX_FURNACES, FURNACE)
 
+    def copy(self) -> "State":
+        """The same records in memory of their own."""
+        other = State(self.blocks.copy())
+        for name in ("body", "controls", "mobs", "items", "furnaces"):
+            getattr(other, name)[:] = getattr(self, name)
+        return other
+
     def bytes(self) -> bytes:
         """Every byte of the records but the controls, which are the caller's."""
         parts = (self.blocks, self.body, self.mobs, self.items, self.furnaces)

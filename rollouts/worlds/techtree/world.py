@@ -72,6 +72,12 @@ class TechTree:
         self._keep_track(_REST, seen)
         return seen
 
+    def copy(self) -> "TechTree":
+        """See `Branching`."""
+        other = TechTree(self._catalogue.domain, self._settings)
+        other._play = self.play.copy()
+        return other
+
     def truths(self, since_tick: int) -> Sequence[Truth]:
         """What failed from `since_tick` on, in order."""
         return [truth for truth in self.play.truths if truth.tick >= since_tick]

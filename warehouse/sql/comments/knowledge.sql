@@ -109,10 +109,12 @@ COMMENT ON TABLE tryouts IS 'One row per entry, situation, world and arm that it
 COMMENT ON COLUMN tryouts.build IS 'The build that the try-out was made for';
 COMMENT ON COLUMN tryouts.entry_id IS 'The entry';
 COMMENT ON COLUMN tryouts.situation IS 'What it started from';
+COMMENT ON COLUMN tryouts.episode_id IS 'The episode that came to this situation';
 COMMENT ON COLUMN tryouts.world_seed IS 'Seed of the world, one of training';
 COMMENT ON COLUMN tryouts.arm IS 'with or without the entry';
-COMMENT ON COLUMN tryouts.success IS 'Did it succeed; null when undecided';
-COMMENT ON COLUMN tryouts.ticks IS 'Game ticks that it took';
+COMMENT ON COLUMN tryouts.success IS 'Was the subgoal reached, by its checks; null when undecided, or when the situation did not come about in this world';
+COMMENT ON COLUMN tryouts.lead IS 'Game ticks that led to the situation; both arms, and other try-outs from this episode, share them';
+COMMENT ON COLUMN tryouts.ticks IS 'Game ticks that the arm took from there on';
 
 COMMENT ON TABLE model_calls IS 'One row per question to a language model with its answer; times and costs are not here';
 COMMENT ON COLUMN model_calls.answer_id IS 'Derived from question, model and answer';
