@@ -3,8 +3,9 @@
     inbox/<build>/<content id>.parquet
 
 A shard holds candidates of one build together with the facts that they cite, in one file: neither arrives
-without the other, and V_evidence can be decided where the recordings never were. Nothing is believed because
-it was handed in; where the home has the same feedback itself, its own word counts (as in warehouse/exchange.py).
+without the other, and V_evidence can be decided where the recordings never were. As in an import
+(warehouse/exchange.py) nothing is believed because it was handed in, and where the home has the same feedback
+itself, its own word counts.
 
 Shards are written to a temporary name, renamed, and named by the hash of their rows; so are those of the log.
 Hence a machine that was killed hands the same in again, whoever takes shards in and is killed takes them in
@@ -78,8 +79,8 @@ class _Content(NamedTuple):
 
 
 def hand_in(home: Path, candidates: Iterable[Candidate], facts: Mapping[str, FeedbackFact]) -> list[HandedIn]:
-    """Puts candidates into the inbox of the data home `home`, with those of `facts` (by feedback id) that they
-    cite; the shards, which are on the disk when this returns.
+    """Puts candidates into the inbox of the data home `home`, with those of `facts` (by feedback id) that
+    they cite; the shards, which are on the disk when this returns.
 
     Any number of processes may do so at once. What is handed in again is there once. A candidate whose facts
     are not at hand is handed in without: the home may have its feedback itself.
@@ -164,7 +165,7 @@ def _read(path: Path) -> _Content:
         raise _BadShardError(f"is larger than {MOST_BYTES >> 20} MiB")
     try:
         frame = pl.read_parquet(path, glob=False)
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise _BadShardError(f"cannot be read as Parquet: {error}") from error
     if frame.schema != COLUMNS:
         raise _BadShardError(f"has the columns {dict(frame.schema)}, not {dict(COLUMNS)}")

@@ -227,7 +227,7 @@ def content_id(kind: str, build: str, rows: pl.DataFrame) -> str:
 
 
 def read_shard(shard: LogShard) -> pl.DataFrame:
-    """The rows of a shard; `DamagedShardError` names one whose rows are not the ones that it was named for."""
+    """The rows of a shard; `DamagedShardError` names one whose rows are not those that it was named for."""
     known = _known(shard.kind)
     try:
         rows = pl.read_parquet(shard.path, glob=False)

@@ -1,4 +1,4 @@
-"""Where files are kept that cannot be read: `quarantine/` below the data home. Nothing is ever removed there."""
+"""Where files that cannot be read are kept: `quarantine/` below the data home. Nothing there is removed."""
 
 import shutil
 from pathlib import Path

@@ -164,8 +164,8 @@ def mend_pointers(home: Path) -> Iterator[Found]:
             point_at(home, build, snapshot_id, curated)
             yield Found(
                 str(error),
-                f"build {build} publishes {snapshot_id} again, which its knowledge freezes to; what was damaged is "
-                f"kept as {_below(home, kept)}",
+                f"build {build} publishes {snapshot_id} again, which its knowledge freezes to; what was "
+                f"damaged is kept as {_below(home, kept)}",
             )
 
 
@@ -264,8 +264,8 @@ def _advice(home: Path, shard: LogShard) -> str:
         again = "nothing makes it anew: what it said will be missing"
     where = _below(home, shard.path)
     return (
-        f"no database holds its rows. Put a copy of {where} back; or move it to {home / 'quarantine'}, and then "
-        f"{again}"
+        f"no database holds its rows. Put a copy of {where} back; or move it to {home / 'quarantine'}, and "
+        f"then {again}"
     )
 
 
@@ -291,7 +291,10 @@ def _own_entries(folder: Path) -> tuple[Entry, ...] | None:
 
 def _folded(home: Path, snapshot_id: str) -> Iterator[tuple[bool, tuple[Entry, ...]]]:
     """What the builds freeze to that have this snapshot by the warehouse."""
-    builds = "SELECT build, snapshot_id = $1 AS curated FROM builds WHERE $1 IN (snapshot_id, uncurated_snapshot_id)"
+    builds = (
+        "SELECT build, snapshot_id = $1 AS curated FROM builds "
+        "WHERE $1 IN (snapshot_id, uncurated_snapshot_id)"
+    )
     for rows in _asked(home, builds, [snapshot_id]):
         for build, curated in rows.sort("build").iter_rows():
             if curated:

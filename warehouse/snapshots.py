@@ -201,8 +201,8 @@ def publish_snapshot(home: Path, build: str, entries: Iterable[Entry], curated: 
 def point_at(home: Path, build: str, snapshot_id: str, curated: bool = True) -> None:
     """Names a snapshot as the one that `build` publishes; `ValueError` if the build cannot name a file."""
     _refuse_name(build)
-    pointer = orjson.dumps({"build": build, "snapshot_id": snapshot_id}, option=orjson.OPT_INDENT_2)
-    write_bytes(pointer(home, build, curated), pointer)
+    named = orjson.dumps({"build": build, "snapshot_id": snapshot_id}, option=orjson.OPT_INDENT_2)
+    write_bytes(pointer(home, build, curated), named)
 
 
 def published_snapshot(home: Path, build: str, curated: bool = True) -> str | None:

@@ -79,8 +79,8 @@ def _told(code: int, path: Path) -> str:
     what = f"{path} could not be written: {os.strerror(code).lower()}. What was there before stands, whole. "
     if code in _FULL:
         return what + (
-            "Make room (`mineevolve gc` removes shards that nothing lists any more), then run the same command "
-            "again; `mineevolve doctor` says what is whole"
+            "Make room (`mineevolve gc` removes shards that nothing lists any more), then run the same "
+            "command again; `mineevolve doctor` says what is whole"
         )
     return what + (
         f"Give this user the right to write to {path.parent}, or name another data home in MINEEVOLVE_DATA, "

@@ -103,7 +103,8 @@ def _writing(home: Path) -> str:
     nearest = next(folder for folder in (home, *home.parents) if folder.exists())
     if not os.access(nearest, os.W_OK):
         raise PermissionError(
-            f"{nearest} may not be written to by this user: change that, or name another data home in MINEEVOLVE_DATA"
+            f"{nearest} may not be written to by this user: change that, or name another data home in "
+            "MINEEVOLVE_DATA"
         )
     left = leftovers(home)
     return (
@@ -123,7 +124,7 @@ def _inbox(home: Path) -> str:
     shards = inbox.waiting(home)
     if not shards:
         return "empty"
-    return f"{len(shards)} shards wait: `mineevolve knowledge take-in`, or the next run of their build, takes them in"
+    return f"{len(shards)} shards wait for `mineevolve knowledge take-in`, or for the next run of their build"
 
 
 def _snapshots(home: Path) -> str:

@@ -76,27 +76,25 @@ def _judged_again(settings: Settings, home: Path) -> Iterator[Found]:
 
     store, domain = feedback_store(home), load_domain(settings.domain)
     for part in list(store.parts()):
-        faults = [(shard, said) for shard in part.shards if (said := _fault(shard.path, shard.sha256))]
-        for place, (shard, said) in enumerate(faults):
-            if place:
-                continue  # the source was judged again as a whole
-            try:
-                trace_store(home).verify([part.build])
-            except DamagedShardError as error:
-                yield Found(said, f"its trajectories are damaged, too: {error}", mended=False)
-                continue
-            kept = [set_aside(home, one.path) for one, _ in faults if one.path.exists()]
-            judge_source(home, domain, part.build, part.group, part.source)
-            same = part in list(store.parts("feedback", [part.build]))
-            how = (
-                "with the same bytes"
-                if same
-                else f"otherwise than before: `mineevolve run --build {part.build}` learns from it"
-            )
-            where = ", ".join(one.relative_to(home).as_posix() for one in kept)
-            yield Found(
-                said, f"judged again from the trajectories, {how}" + (f"; kept as {where}" if kept else "")
-            )
+        faults = {shard.path: said for shard in part.shards if (said := _fault(shard.path, shard.sha256))}
+        if not faults:
+            continue
+        told = next(iter(faults.values()))
+        try:
+            trace_store(home).verify([part.build])
+        except DamagedShardError as error:
+            yield Found(told, f"its trajectories are damaged, too: {error}", mended=False)
+            continue
+        kept = [set_aside(home, path) for path in faults if path.exists()]
+        judge_source(home, domain, part.build, part.group, part.source)
+        same = part in list(store.parts("feedback", [part.build]))
+        how = (
+            "the same"
+            if same
+            else f"otherwise than before: `mineevolve run --build {part.build}` learns anew"
+        )
+        where = "".join(f"; what was damaged is kept as {one.relative_to(home).as_posix()}" for one in kept)
+        yield Found(told, f"judged again from the trajectories, {how}{where}")
 
 
 def _fault(path: Path, sha256: str) -> str:
