@@ -20,7 +20,7 @@ def set_aside(home: Path, path: Path) -> Path:
     """Moves a file or folder to where it is kept; that place. What is there already with the same content is
     the same, and is kept once."""
     place = place_for(home, path)
-    with refusals_explained(place):
+    with refusals_explained(place), refusals_explained(path):
         place.parent.mkdir(parents=True, exist_ok=True)
         reached("put aside", path)
         if path.is_file():

@@ -44,13 +44,11 @@ def replacing(path: Path) -> Iterator[Path]:
             reached("written", path)
             with temporary.open("rb") as handle:
                 os.fsync(handle.fileno())
-            reached("synced", path)
             temporary.replace(path)
             reached("moved", path)
             sync_folder(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
-    reached("done", path)
 
 
 def sync_folder(folder: Path) -> None:
@@ -87,7 +85,7 @@ def write_shard(folder: Path, frame: pl.DataFrame, table: str | None = None) -> 
                 row_group_size=ROW_GROUP,
                 statistics=True,
             )
-        reached("drafted", draft)
+            reached("drafted", draft)
         digest = file_digest(draft)
         path = folder / f"{digest[:NAME_LENGTH]}.parquet"
         if not (path.exists() and file_digest(path) == digest):

@@ -18,7 +18,9 @@ WATCHERS: Final[list[Callable[[str, Path], None]]] = []
 """told of every point of every write as it is reached: its name, and what is being written"""
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_FORBIDDEN: Final = (errno.EROFS, errno.EACCES, errno.EPERM)
+_READ_ONLY: Final = (errno.EROFS,)
+_FORBIDDEN: Final = (errno.EACCES, errno.EPERM)
+"""these can also be said of a file that is only read"""
 
 
 class WriteRefusedError(OSError):
@@ -63,8 +65,9 @@ def refusals_explained(path: Path) -> Iterator[None]:
         raise
     except Exception as error:
         said = str(error)
-        code = next((code for code in (*_FULL, *_FORBIDDEN) if os.strerror(code) in said), None)
-        if code is None or not _is_about(error, path):
+        every = (*_FULL, *_READ_ONLY, *_FORBIDDEN)
+        code = next((code for code in every if os.strerror(code) in said), None)
+        if code is None or (code in _FORBIDDEN and not _is_about(error, path)):
             raise
         raise WriteRefusedError(_told(code, path)) from error
 

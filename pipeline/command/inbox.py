@@ -30,10 +30,10 @@ def handed_in(target: Path, build: str | None) -> None:
     if not shards:
         what = "no candidates" if build is None else f"no candidates of build {build}"
         raise fail(f"{home} has {what}: `mineevolve run` or `mineevolve train` makes them", MISUSED)
+    handed, cited = (sum(counts) for counts in zip(*(one[1:] for one in shards), strict=True))
     out.print(
-        f"Handed in {sum(one.candidates for one in shards)} candidates with "
-        f"{sum(one.facts for one in shards)} pieces of evidence to {target}, in {len(shards)} shards. They are "
-        "taken in there by `mineevolve knowledge take-in` or by the next run of their build.",
+        f"Handed in {handed} candidates with {cited} pieces of evidence to {target}: {len(shards)} shards. "
+        "They are taken in there by `mineevolve knowledge take-in` or by the next run of their build.",
         markup=False,
         soft_wrap=True,
     )
