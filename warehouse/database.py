@@ -113,6 +113,12 @@ def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     reached("committed", Path(WAREHOUSE))
 
 
+def settle(con: duckdb.DuckDBPyConnection) -> None:
+    """Brings everything into the database file itself. Closing does so too, but where the disk is full it says
+    nothing and leaves the rest in a file beside, which is lost when the database is moved."""
+    con.execute("CHECKPOINT")
+
+
 def statement(name: str) -> str:
     """The text of `sql/<name>.sql`."""
     return (SQL / f"{name}.sql").read_text(encoding="utf-8")

@@ -27,6 +27,7 @@ from warehouse.database import (
     lock_of,
     migrate,
     opened,
+    settle,
     statement,
     transaction,
     writer,
@@ -163,6 +164,7 @@ def rebuild(home: Path, curate: CurateBuild, wait_s: float = LOCK_WAIT_S) -> Fol
             with opened(temporary) as con:
                 migrate(con)
                 report = _fold(con, home, builds, builds, curate)
+                settle(con)
             # What a killed writer left here belongs to the old file and would be replayed on the new one.
             path.with_name(f"{WAREHOUSE}.wal").unlink(missing_ok=True)
     return report

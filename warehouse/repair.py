@@ -147,23 +147,31 @@ def mend_warehouse(home: Path, curate: CurateBuild, fault: str) -> Iterator[Foun
     yield from mend_snapshots(home)
 
 
-def mend_pointers(home: Path) -> Iterator[Found]:
-    """Has a build publish again what it froze to by the warehouse, where the file that names its snapshot is
-    damaged."""
+def pointer_faults(home: Path) -> list[tuple[str, bool, str]]:
+    """(build, curated, what is wrong) of the damaged files that name published snapshots."""
+    found = []
     for build, curated in pointers(home):
         try:
             published_snapshot(home, build, curated)
         except DamagedShardError as error:
-            column = "snapshot_id" if curated else "uncurated_snapshot_id"
-            rows = next(_asked(home, f"SELECT {column} AS id FROM builds WHERE build = $1", [build]), None)
-            snapshot_id = None if rows is None or rows.is_empty() else rows["id"][0]
-            if snapshot_id is None or not is_committed(home, snapshot_id):
-                yield Found(str(error), f"`mineevolve run --build {build}` publishes it anew", mended=False)
-                continue
+            found.append((build, curated, str(error)))
+    return found
+
+
+def mend_pointers(home: Path) -> Iterator[Found]:
+    """Has a build publish again what it froze to by the warehouse, where the file that names its snapshot is
+    damaged."""
+    for build, curated, fault in pointer_faults(home):
+        column = "snapshot_id" if curated else "uncurated_snapshot_id"
+        rows = next(_asked(home, f"SELECT {column} AS id FROM builds WHERE build = $1", [build]), None)
+        snapshot_id = None if rows is None or rows.is_empty() else rows["id"][0]
+        if snapshot_id is None or not is_committed(home, snapshot_id):
+            yield Found(fault, f"`mineevolve run --build {build}` publishes it anew", mended=False)
+        else:
             kept = set_aside(home, pointer(home, build, curated))
             point_at(home, build, snapshot_id, curated)
             yield Found(
-                str(error),
+                fault,
                 f"build {build} publishes {snapshot_id} again, which its knowledge freezes to; what was "
                 f"damaged is kept as {_below(home, kept)}",
             )

@@ -18,7 +18,7 @@ from pipeline.settings import Settings
 from warehouse import inbox, log
 from warehouse.analysis import ANALYSIS, publish, ticks_view_is_stale
 from warehouse.database import CONFIG, WAREHOUSE, DamagedDatabaseError, fetch, writer
-from warehouse.repair import damaged_telemetry, leftovers, log_faults, snapshot_faults
+from warehouse.repair import damaged_telemetry, leftovers, log_faults, pointer_faults, snapshot_faults
 from warehouse.shards import DamagedShardError
 from warehouse.snapshots import list_snapshots, pointers
 from warehouse.trace_store import feedback_store, trace_store
@@ -128,10 +128,10 @@ def _inbox(home: Path) -> str:
 
 
 def _snapshots(home: Path) -> str:
-    faults = snapshot_faults(home)
+    faults = [*snapshot_faults(home), *pointer_faults(home)]
     if faults:
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        raise DamagedShardError(faults[0][1] + more)
+        raise DamagedShardError(faults[0][-1] + more)
     return f"{len(list_snapshots(home))} are whole"
 
 
