@@ -114,8 +114,8 @@ def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
 
 
 def settle(con: duckdb.DuckDBPyConnection) -> None:
-    """Brings everything into the database file itself. Closing does so too, but where the disk is full it says
-    nothing and leaves the rest in a file beside, which is lost when the database is moved."""
+    """Brings everything into the database file itself. Closing does so too, but where the disk is full it
+    says nothing and leaves the rest in a file beside, which is lost when the database is moved."""
     con.execute("CHECKPOINT")
 
 
