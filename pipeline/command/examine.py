@@ -113,10 +113,7 @@ def _writing(home: Path) -> str:
 
 
 def _log(home: Path) -> str:
-    faults = log_faults(home)
-    if faults:
-        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        raise DamagedShardError(faults[0][1] + more)
+    _name_first([fault for _, fault in log_faults(home)])
     return f"{len(log.shards(home))} shards are whole"
 
 
@@ -128,10 +125,8 @@ def _inbox(home: Path) -> str:
 
 
 def _snapshots(home: Path) -> str:
-    faults = [*snapshot_faults(home), *pointer_faults(home)]
-    if faults:
-        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-        raise DamagedShardError(faults[0][-1] + more)
+    faults = [fault for _, fault in snapshot_faults(home)] + [fault for *_, fault in pointer_faults(home)]
+    _name_first(faults)
     return f"{len(list_snapshots(home))} are whole"
 
 
@@ -177,6 +172,13 @@ def _analysis(home: Path) -> str:
         why = f"it was damaged ({brief(str(error))})"
     publish(home)
     return f"published anew, {why}"
+
+
+def _name_first(faults: list[str]) -> None:
+    """Raises for the first of several faults, and says how many more there are."""
+    if faults:
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        raise DamagedShardError(faults[0] + more)
 
 
 def _read_all(con: duckdb.DuckDBPyConnection) -> None:
