@@ -7,6 +7,7 @@ import dagster as dg
 import polars as pl
 
 from assets import columns, metadata
+from assets.handed_in_candidates import handed_in_candidates
 from assets.knowledge_candidates import knowledge_candidates
 from assets.partitions import builds
 from assets.resources import DataHome, Reviewer
@@ -21,7 +22,7 @@ from warehouse.fold import curator
 # Not in the pool of the warehouse: a model may take hours, and the warehouse is needed for a moment only.
 @dg.asset(
     partitions_def=builds,
-    deps=[knowledge_candidates],
+    deps=[knowledge_candidates, handed_in_candidates],
     group_name="knowledge",
     kinds={"python", "parquet"},
     code_version="1",

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from assets import columns, metadata
 from assets.candidate_reviews import candidate_reviews
+from assets.handed_in_candidates import handed_in_candidates
 from assets.knowledge_candidates import knowledge_candidates
 from assets.partitions import builds
 from assets.resources import DataHome, TryOuts
@@ -17,7 +18,6 @@ from rollouts.agent import FULL, agent_row
 from rollouts.exercise import caveat, hands
 from rollouts.tryout import Tried, TriedOut, try_out
 from warehouse import log
-from warehouse.curator import CuratorSettings
 from warehouse.first_pass import newcomers, undecided
 from warehouse.fold import curator
 from warehouse.trace_store import trace_store
@@ -32,7 +32,7 @@ class TryOutConfig(dg.Config):
 # Not in the pool of the warehouse: it is needed for a moment only.
 @dg.asset(
     partitions_def=builds,
-    deps=[knowledge_candidates, candidate_reviews],
+    deps=[knowledge_candidates, handed_in_candidates, candidate_reviews],
     group_name="knowledge",
     kinds={"python", "parquet"},
     code_version="1",
@@ -59,7 +59,7 @@ def candidate_tryouts(
             metadata={"try-outs": "none: nothing of this build was played in a world that can be seeded"}
         )
     before = undecided(home.root, build)
-    new = newcomers(before, curator(home.domain, CuratorSettings()), before.evidence.reviews)
+    new = newcomers(before, curator(home.domain, home.curation), before.evidence.reviews)
     row = agent_row(FULL)
     backend = partial(hands, home.domain, row, config.workers)
     found = try_out(new, before.evidence, home.domain, tryouts.share, row.executor, backend)

@@ -124,6 +124,11 @@ def candidates() -> dict[str, Any]:
     )
 
 
+def handed_in() -> dict[str, Any]:
+    """Metadata of the candidates that were handed in; what they are made from lies on other machines."""
+    return _documented("candidates")
+
+
 def reviews() -> dict[str, Any]:
     """Metadata of a reviewer's verdicts."""
     return _documented("reviews") | {"dagster/column_lineage": _same("reviews", "candidates")}

@@ -8,6 +8,7 @@ import polars as pl
 from assets import columns, metadata
 from assets.candidate_reviews import candidate_reviews
 from assets.candidate_tryouts import candidate_tryouts
+from assets.handed_in_candidates import handed_in_candidates
 from assets.knowledge_candidates import knowledge_candidates
 from assets.partitions import builds
 from assets.resources import DataHome
@@ -17,7 +18,7 @@ from warehouse.fold import curator, fold_build
 
 @dg.asset(
     partitions_def=builds,
-    deps=[knowledge_candidates, candidate_reviews, candidate_tryouts],
+    deps=[knowledge_candidates, handed_in_candidates, candidate_reviews, candidate_tryouts],
     group_name="knowledge",
     kinds={"duckdb", "python"},
     code_version="1",

@@ -10,10 +10,8 @@ from assets.imported_trajectories import imported_trajectories
 from assets.partitions import builds_and_groups, groups_by_build, in_one_run, key_of
 from assets.resources import DataHome
 from assets.training_rollouts import training_rollouts
-from rollouts.monitor import monitor_shards
-from rollouts.trace import LazyTrace
-from warehouse.records import TRACE_TABLES
-from warehouse.trace_store import feedback_store, scan_shards, trace_store
+from rollouts.judging import judge_source
+from warehouse.trace_store import trace_store
 
 
 @dg.asset(
@@ -39,20 +37,9 @@ def typed_feedback(context: dg.AssetExecutionContext, home: DataHome) -> dg.Mate
 
 def _judged(context: dg.AssetExecutionContext, home: DataHome, build: str, group: str) -> pl.DataFrame | None:
     """The feedback of a partition, stored; None where it has no trajectories."""
-    traces, store = trace_store(home.root), feedback_store(home.root)
     written = []
-    for source in (name for of_group, name in traces.sources(build) if of_group == group):
-        parts = {
-            part.table: part.shards
-            for part in traces.parts(builds=[build])
-            if (part.group, part.source) == (group, source)
-        }
-        trace = LazyTrace(
-            tables={name: scan_shards(name, parts[name]) for name in TRACE_TABLES if name in parts},
-            ticks=[scan_shards("ticks", [shard]) for shard in parts.get("ticks", ())],
-        )
-        rows = monitor_shards([trace], home.domain)
-        store.write_source(build, group, source, {"feedback": rows}, traces.episode_ids(build, group, source))
+    for source in (name for of_group, name in trace_store(home.root).sources(build) if of_group == group):
+        rows = judge_source(home.root, home.domain, build, group, source)
         context.log.info(f"{source}: {rows.height} attempts")
         written.append(rows)
     return pl.concat(written) if written else None

@@ -8,6 +8,7 @@ from assets.candidate_tryouts import candidate_tryouts
 from assets.checks import all_checks
 from assets.curated_knowledge import curated_knowledge
 from assets.evaluation_rollouts import evaluation_rollouts, seeds_are_disjoint
+from assets.handed_in_candidates import handed_in_candidates
 from assets.imported_trajectories import imported_trajectories
 from assets.knowledge_candidates import knowledge_candidates
 from assets.knowledge_snapshot import knowledge_snapshot
@@ -29,6 +30,7 @@ ASSETS = (
     training_rollouts,
     typed_feedback,
     knowledge_candidates,
+    handed_in_candidates,
     candidate_reviews,
     candidate_tryouts,
     curated_knowledge,

@@ -15,6 +15,7 @@ OF_ROLLOUTS: Final = {"for_rollouts": True}
 
 LEARNING: Final = dg.AssetSelection.assets(
     "knowledge_candidates",
+    "handed_in_candidates",
     "candidate_reviews",
     "candidate_tryouts",
     "curated_knowledge",
@@ -53,6 +54,12 @@ keep_knowledge: Final = dg.define_asset_job(
     "keep_knowledge",
     selection=dg.AssetSelection.assets("curated_knowledge", "knowledge_snapshot"),
     description="The snapshot of a build that is not learnt from (a frozen store): what it began with.",
+)
+take_in_candidates: Final = dg.define_asset_job(
+    "take_in_candidates",
+    selection=LEARNING - dg.AssetSelection.assets("knowledge_candidates"),
+    description="What other machines handed in for a build, taken from the inbox, reviewed, decided on and "
+    "frozen. Switch on the sensor take_in_handed_in, and it is done by itself.",
 )
 evaluate_snapshot: Final = dg.define_asset_job(
     "evaluate_snapshot",
@@ -102,6 +109,7 @@ JOBS: Final[list[dg.JobDefinition | UnresolvedAssetJobDefinition]] = [
     train_build,
     learn_from_rollouts,
     keep_knowledge,
+    take_in_candidates,
     evaluate_snapshot,
     publish_analysis,
     write_report,

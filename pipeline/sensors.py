@@ -1,4 +1,5 @@
-"""What happens by itself, once it is switched on: frozen evaluation of new snapshots, import of recordings.
+"""What happens by itself, once it is switched on: frozen evaluation of new snapshots, import of recordings,
+taking in what other machines handed in.
 
 What is asked for is decided by the store: a sensor asks for what is not there. That a request was made is
 known by the runs with its key, so a tick that is repeated asks for nothing twice.
@@ -17,13 +18,14 @@ from pipeline.builds import RETRIES, UNATTENDED_TAG
 from pipeline.curricula import find_curriculum
 from pipeline.failures import is_infrastructure
 from pipeline.in_process import BUILD_TAG, evaluation_ops, import_config, range_tags
-from pipeline.jobs import evaluate_snapshot, import_traces
+from pipeline.jobs import evaluate_snapshot, import_traces, take_in_candidates
 from pipeline.orders import Order, is_evaluated, next_build, order_of, read_order
 from pipeline.settings import Settings
 from rollouts.evaluation import stored
 from rollouts.ingest.protocol import printable
 from warehouse.domains import load_domain
 from warehouse.ids import derive_id
+from warehouse.inbox import waiting
 from warehouse.snapshots import published_snapshot
 from warehouse.trace_store import trace_store
 
@@ -34,7 +36,7 @@ _EVERY_S: Final = 30
 
 def sensors(settings: Settings) -> list[dg.SensorDefinition]:
     """The sensors for these settings. A folder is watched only where the settings name one."""
-    found = [evaluate_new_snapshots(settings)]
+    found = [evaluate_new_snapshots(settings), take_in_handed_in(settings)]
     return found if settings.watch is None else [*found, import_new_traces(settings, settings.watch)]
 
 
@@ -98,6 +100,37 @@ def _as_every_night(settings: Settings, build: str) -> Order:
     first = curriculum.build(1)
     assert first is not None
     return order_of(curriculum, first, build, settings.model)
+
+
+def take_in_handed_in(settings: Settings) -> dg.SensorDefinition:
+    """Asks for a curation of each build that something in the inbox is for."""
+
+    @dg.sensor(
+        name="take_in_handed_in",
+        job=take_in_candidates,
+        minimum_interval_seconds=_EVERY_S,
+        default_status=_status(settings.take_in),
+        description="What other machines handed in (`mineevolve knowledge hand-in`) is taken from the inbox "
+        "and decided on, a run for each build.",
+    )
+    def take_in_handed_in(context: dg.SensorEvaluationContext) -> dg.SensorResult:
+        lying: dict[str, list[str]] = {}
+        for path in waiting(settings.home):
+            lying.setdefault(path.parent.name, []).append(path.name)
+        keys = {
+            build: _run_key(context, f"take in {build} {derive_id('inbox', lying[build])}") for build in lying
+        }
+        requests = [
+            dg.RunRequest(run_key=key, partition_key=build, tags=_tags(key, build))
+            for build, key in sorted(keys.items())
+            if key is not None
+        ]
+        if not requests:
+            return dg.SensorResult(skip_reason="the inbox is empty, or is being taken in")
+        asked = [builds.build_add_request(sorted(build for build, key in keys.items() if key))]
+        return dg.SensorResult(requests, dynamic_partitions_requests=asked)
+
+    return take_in_handed_in
 
 
 def import_new_traces(settings: Settings, folder: Path) -> dg.SensorDefinition:

@@ -53,6 +53,9 @@ class Settings(BaseSettings):
     evaluate_snapshots: bool = Field(
         default=False, description="whether new snapshots are evaluated by themselves"
     )
+    take_in: bool = Field(
+        default=False, description="whether what other machines hand in is taken in by itself"
+    )
     watch: Path | None = Field(
         default=None, description="a folder whose new folders of recordings are imported by themselves"
     )

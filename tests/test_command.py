@@ -305,7 +305,7 @@ def test_a_doctor_reports_on_everything_whatever_is_broken(tmp_path: Path) -> No
         (home / name).write_bytes(b"nothing")
     result = call(home, "doctor")
     assert result.exit_code == 1
-    assert "3 of 7 examinations" in result.output
+    assert "3 of 11 examinations" in result.output
     assert "`mineevolve ingest FOLDER` writes it anew" in words(result)
     assert "`mineevolve warehouse rebuild` makes it anew" in words(result)
 
@@ -411,8 +411,9 @@ def test_tasks_lint_reports_a_wrong_oracle(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     ["", "run", "ingest", "drop", "sql", "doctor", "gc", "ui", "knowledge list", "knowledge show",
-     "knowledge explain", "snapshot list", "snapshot verify", "snapshot diff", "tasks lint", "monitor score",
-     "warehouse rebuild", "study planners", "study misconceptions", "study agents"],
+     "knowledge hand-in", "knowledge take-in", "knowledge explain", "snapshot list", "snapshot verify",
+     "snapshot diff", "tasks lint", "monitor score", "warehouse rebuild", "study planners",
+     "study misconceptions", "study agents"],
 )  # fmt: skip
 def test_help_has_an_example(tmp_path: Path, command: str) -> None:
     result = call(tmp_path, *command.split(), "--help")
@@ -432,7 +433,9 @@ def test_every_command_that_a_text_names_exists() -> None:
     groups = {name: getattr(one, "commands", {}) for name, one in get_command(app).commands.items()}  # type: ignore[attr-defined]
     named = 0
     for path, text in texts.items():
-        for command, further in re.findall(r"mineevolve ([a-z]+(?:-[a-z]+)*)(?: ([a-z]+))?", text):
+        for command, further in re.findall(
+            r"mineevolve ([a-z]+(?:-[a-z]+)*)(?: ([a-z]+(?:-[a-z]+)*))?", text
+        ):
             assert command in groups, f"{path.name}: mineevolve {command}"
             assert not groups[command] or further in ("", *groups[command]), (
                 f"{path.name}: {command} {further}"
@@ -441,7 +444,7 @@ def test_every_command_that_a_text_names_exists() -> None:
     assert named > 50
 
 
-NAMING_COMMANDS = ("analysis.py", "database.py", "fold.py", "trace_store.py")
+NAMING_COMMANDS = ("analysis.py", "database.py", "fold.py", "repair.py", "trace_store.py", "writing.py")
 
 
 def _is_text(node: ast.AST) -> bool:

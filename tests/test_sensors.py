@@ -15,10 +15,12 @@ from pipeline.orders import is_evaluated
 from pipeline.sensors import REQUEST_TAG
 from pipeline.settings import Settings
 from tests.small_curriculum import small_settings
+from tests.test_inbox import proposed
 from tests.test_pipeline import recordings
 from warehouse.database import BusyError
 from warehouse.domains import Domain
-from warehouse.snapshots import publish_snapshot
+from warehouse.inbox import hand_in, waiting
+from warehouse.snapshots import load_snapshot, publish_snapshot, published_snapshot
 from warehouse.trace_store import trace_store
 
 
@@ -205,3 +207,27 @@ def test_the_warehouse_is_rebuilt_by_a_job_as_by_the_command(
     result = job.execute_in_process(instance=instance)
     assert list(result.output_for_node("fold_every_shard")) == ["0000"]
     launch.publish_analysis(settings)  # it opens the warehouse
+
+
+def test_what_is_handed_in_is_taken_in_once_and_published(
+    settings: Settings, instance: dg.DagsterInstance
+) -> None:
+    sensor, home = "take_in_handed_in", settings.home
+    assert not evaluated(settings, instance, sensor).run_requests
+    candidates, facts = proposed(0, 1, build="0001")
+    hand_in(home, candidates, facts)
+    (home / "inbox" / "0001" / "rumour.txt").write_text("no shard")
+    asked = evaluated(settings, instance, sensor)
+    (request,) = asked.run_requests or ()
+    assert (request.partition_key, request.tags[BUILD_TAG]) == ("0001", "0001")
+
+    result = executed(settings, instance, "take_in_candidates", asked)
+
+    assert result.success
+    (taken,) = result.asset_materializations_for_node("handed_in_candidates")
+    assert taken.metadata["dagster/row_count"].value == 2
+    assert "rumour.txt" in str(taken.metadata["put aside"].value)
+    published = load_snapshot(home / "snapshots" / str(published_snapshot(home, "0001")))
+    assert {entry.entry_id for entry in published.entries} == {one.entry_id for one in candidates}
+    assert waiting(home) == []
+    assert not evaluated(settings, instance, sensor).run_requests

@@ -21,7 +21,18 @@ import polars as pl
 import polars.selectors as cs
 
 from warehouse import telemetry
-from warehouse.database import CONFIG, LOCK_WAIT_S, fetch, insert, migrate, opened, quoted, statement, writer
+from warehouse.database import (
+    CONFIG,
+    LOCK_WAIT_S,
+    fetch,
+    insert,
+    migrate,
+    opened,
+    quoted,
+    settle,
+    statement,
+    writer,
+)
 from warehouse.records import TABLES, empty
 from warehouse.shards import replacing
 from warehouse.trace_store import trace_store
@@ -73,6 +84,7 @@ def publish(home: Path, wait_s: float = LOCK_WAIT_S) -> Path:
             with opened(temporary) as copy:
                 _add_telemetry(copy, home)
                 _add_views(copy, _tick_files(home))
+                settle(copy)
     return path
 
 

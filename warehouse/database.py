@@ -6,13 +6,15 @@ with a bounded wait, and readers use `analysis.duckdb` (warehouse/analysis.py), 
 
 import hashlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
 import duckdb
 import polars as pl
 from filelock import FileLock, Timeout
+
+from warehouse.writing import reached, refusals_explained
 
 SQL: Final = Path(__file__).parent / "sql"
 WAREHOUSE: Final = "warehouse.duckdb"
@@ -39,10 +41,11 @@ def exclusive(lock: Path, what: str, wait_s: float = LOCK_WAIT_S) -> Iterator[No
 
     The lock belongs to the process: it is free again when the process ends, however it ends.
     """
-    lock.parent.mkdir(parents=True, exist_ok=True)
     held = FileLock(lock, timeout=wait_s)
     try:
-        held.acquire()
+        with refusals_explained(lock):
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            held.acquire()
     except Timeout as timeout:
         raise BusyError(
             f"another process is writing {what} (waited {wait_s:g} s for {lock}). Wait until that run has "
@@ -77,7 +80,8 @@ def writer(home: Path, wait_s: float = LOCK_WAIT_S) -> Iterator[duckdb.DuckDBPyC
 def opened(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """The database file at `path`, opened to write without a lock, closed when the block ends."""
     try:
-        con = duckdb.connect(path, config=CONFIG)
+        with refusals_explained(path):
+            con = duckdb.connect(path, config=CONFIG)
     except duckdb.Error as error:
         if "Could not set lock on file" in str(error):
             raise BusyError(
@@ -87,10 +91,11 @@ def opened(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
             f"{path} is damaged: {error}. Nothing was overwritten, and nothing is lost: `mineevolve "
             "warehouse rebuild` makes it anew from the shards."
         ) from error
-    try:
-        yield con
-    finally:
-        con.close()
+    with refusals_explained(path):
+        try:
+            yield con
+        finally:
+            con.close()
 
 
 @contextmanager
@@ -100,9 +105,18 @@ def transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        con.rollback()
+        with suppress(duckdb.Error):  # one that met a full disk is over already
+            con.rollback()
         raise
+    reached("commit", Path(WAREHOUSE))
     con.commit()
+    reached("committed", Path(WAREHOUSE))
+
+
+def settle(con: duckdb.DuckDBPyConnection) -> None:
+    """Brings everything into the database file itself. Closing does so too, but where the disk is full it
+    says nothing and leaves the rest in a file beside, which is lost when the database is moved."""
+    con.execute("CHECKPOINT")
 
 
 def statement(name: str) -> str:

@@ -86,7 +86,7 @@ class Import(NamedTuple):
 
 def exported(home: Path, snapshot: Snapshot) -> bytes:
     """The file of a snapshot's entries."""
-    facts = _facts_of(home, {one.feedback_id for entry in snapshot.entries for one in entry.support})
+    facts = facts_of(home, {one.feedback_id for entry in snapshot.entries for one in entry.support})
     models = _models_of(home)
     lines = [_carried(entry, snapshot.snapshot_id, facts, models) for entry in snapshot.entries]
     return b"".join(orjson.dumps(line, option=orjson.OPT_SORT_KEYS) + b"\n" for line in lines)
@@ -113,9 +113,36 @@ def note_import(home: Path, build: str, path: Path, domain: str) -> Import:
 def facts_imported(rows: pl.DataFrame) -> dict[str, FeedbackFact]:
     """Feedback id -> fact, of rows of the `imports` log."""
     return {
-        feedback_id: _FACTS.validate_json(record)
+        feedback_id: fact_of(record)
         for feedback_id, record in rows.sort("feedback_id").select("feedback_id", "record").iter_rows()
     }
+
+
+def facts_of(home: Path, wanted: set[str]) -> dict[str, FeedbackFact]:
+    """The facts of that feedback that this home has, or once imported."""
+    imports = log.read(home, "imports").filter(pl.col("feedback_id").is_in(sorted(wanted)))
+    feedback = feedback_store(home).scan("feedback").filter(pl.col("feedback_id").is_in(sorted(wanted)))
+    rows = feedback.collect()
+    episodes = rows.select(pl.col("episode_id").unique()).lazy()
+    traces = trace_store(home)
+    own = facts_from(
+        rows,
+        *(
+            traces.scan(table).join(episodes, on="episode_id", how="semi").collect()
+            for table in ("attempts", "events", "episodes")
+        ),
+    )
+    return {**facts_imported(imports), **own}
+
+
+def fact_as_json(fact: FeedbackFact) -> bytes:
+    """A fact as it travels; `fact_of` reads it back."""
+    return orjson.dumps(fact, default=_plain, option=orjson.OPT_SORT_KEYS)
+
+
+def fact_of(record: str | bytes) -> FeedbackFact:
+    """The fact that `fact_as_json` wrote; `ValidationError` where it is none."""
+    return _FACTS.validate_json(record)
 
 
 def _carried(
@@ -136,25 +163,8 @@ def _carried(
         "support_episodes": entry.support_episodes,
         "snapshot_id": snapshot_id,
         "learnt_with": sorted(names),
-        "evidence": [orjson.loads(_as_json(facts[one])) for one in cited],
+        "evidence": [orjson.loads(fact_as_json(facts[one])) for one in cited],
     }
-
-
-def _facts_of(home: Path, wanted: set[str]) -> dict[str, FeedbackFact]:
-    """The facts of that feedback that this home has, or once imported."""
-    imports = log.read(home, "imports").filter(pl.col("feedback_id").is_in(sorted(wanted)))
-    feedback = feedback_store(home).scan("feedback").filter(pl.col("feedback_id").is_in(sorted(wanted)))
-    rows = feedback.collect()
-    episodes = rows.select(pl.col("episode_id").unique()).lazy()
-    traces = trace_store(home)
-    own = facts_from(
-        rows,
-        *(
-            traces.scan(table).join(episodes, on="episode_id", how="semi").collect()
-            for table in ("attempts", "events", "episodes")
-        ),
-    )
-    return {**facts_imported(imports), **own}
 
 
 def _models_of(home: Path) -> dict[str, set[str]]:
@@ -208,7 +218,7 @@ def _taken(line: _Line, build: str, file_id: str, domain: str) -> _Taken:
                 carried.snapshot_id,
                 fact.feedback_id,
                 fact.episode_id,
-                _as_json(fact).decode(),
+                fact_as_json(fact).decode(),
             )
             for fact in reversed(facts)
         }
@@ -242,10 +252,6 @@ def _candidate(carried: Carried, facts: Iterable[FeedbackFact], build: str, file
         request_id=f"import/{file_id}",
         engine=", ".join(carried.learnt_with) or UNKNOWN_MODEL,
     )
-
-
-def _as_json(fact: FeedbackFact) -> bytes:
-    return orjson.dumps(fact, default=_plain, option=orjson.OPT_SORT_KEYS)
 
 
 def _plain(value: Any) -> Any:

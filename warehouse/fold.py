@@ -28,6 +28,7 @@ from warehouse.database import (
     lock_of,
     migrate,
     opened,
+    settle,
     statement,
     transaction,
     writer,
@@ -68,8 +69,10 @@ LOADED: Final = (
     "quarantine",
     "data_quality",
 )
+INBOX: Final = "inbox"
+"""what `quarantine` calls the source of what was handed in (warehouse/inbox.py)"""
 _WITH_ORIGIN: Final = ("episodes", "quarantine")
-_LOG_TABLES: Final = {
+LOG_TABLES: Final = {
     "candidates": "candidates",
     "usage": "knowledge_usage",
     "answers": "model_calls",
@@ -189,6 +192,7 @@ def rebuild(home: Path, curate: CurateBuild, wait_s: float = LOCK_WAIT_S) -> Fol
             with opened(temporary) as con:
                 migrate(con)
                 report = _fold(con, home, builds, builds, curate)
+                settle(con)
             # What a killed writer left here belongs to the old file and would be replayed on the new one.
             path.with_name(f"{WAREHOUSE}.wal").unlink(missing_ok=True)
     return report
@@ -286,11 +290,12 @@ def _load(con: duckdb.DuckDBPyConnection, home: Path, build: str) -> None:
             files += listed(home, store.root.name, part)
             if part.table in LOADED and part.shards:
                 insert(con, part.table, _with_origin(part))
-    for kind, table in _LOG_TABLES.items():
+    for kind, table in LOG_TABLES.items():
         rows = log.read(home, kind, [build]).select(_columns(kind))
         if kind in ("usage", "tryouts"):
             rows = held(rows, trace_store(home).scan("episodes", [build]).select("episode_id").collect())
         insert(con, table, rows)
+    insert(con, "quarantine", _put_aside(home, build))
     files += log_listed(home, build, log.KINDS)
     insert(con, "shards", pl.DataFrame(files, schema=SHARD_COLUMNS, orient="row"))
 
@@ -300,6 +305,19 @@ def _with_origin(part: Part) -> pl.DataFrame:
     if part.table not in _WITH_ORIGIN:
         return rows
     origin = {"build": part.build, "task_group": part.group, "source_name": part.source}
+    return rows.with_columns(pl.lit(value).alias(name) for name, value in origin.items())
+
+
+def _put_aside(home: Path, build: str) -> pl.DataFrame:
+    """What was handed in and could not be read, as rows of `quarantine`."""
+    origin = {
+        "source": INBOX,
+        "task_group": INBOX,
+        "source_name": INBOX,
+        "severity": "quarantined",
+        "kept": 0,
+    }
+    rows = log.read(home, "put_aside", [build]).select("build", "position", "reason", "size", path="kept_at")
     return rows.with_columns(pl.lit(value).alias(name) for name, value in origin.items())
 
 

@@ -107,9 +107,23 @@ KINDS: Final[dict[str, LogKind]] = {
         ("entry_id", "situation", "world_seed", "arm"),
     ),
     # Evidence that came with knowledge from another data home; `record` is a fact (warehouse/exchange.py).
+    # `file_id` is the file or the shard of the inbox that it came in; handed in, it is of no snapshot.
     "imports": LogKind(
         pl.Schema(_strings("build", "file_id", "snapshot_id", "feedback_id", "episode_id", "record")),
         ("feedback_id",),
+    ),
+    # A shard that was handed in and could not be read (warehouse/inbox.py), and where it is kept now. No
+    # curation reads these.
+    "put_aside": LogKind(
+        pl.Schema(
+            {
+                **_strings("build", "kept_at"),
+                "position": pl.Int64(),
+                "reason": pl.String(),
+                "size": pl.Int64(),
+            }
+        ),
+        ("kept_at",),
     ),
     # A build was set back from what its knowledge froze to, `instead_of`, to a snapshot; the highest number
     # counts.
@@ -163,10 +177,10 @@ def append(home: Path, kind: str, build: str, rows: pl.DataFrame) -> Path | None
         return None
     if strangers := sorted(set(rows["build"]) - {build}, key=str):
         raise ValueError(f"rows for build {build!r} say that they are of build {strangers[0]!r}")
-    stored = _in_order(kind, rows.select(pl.col(name).cast(dtype) for name, dtype in known.schema.items()))
-    path = home / "log" / kind / build / f"{_content_id(kind, build, stored)}.parquet"
+    stored = in_order(kind, rows.select(pl.col(name).cast(dtype) for name, dtype in known.schema.items()))
+    path = home / "log" / kind / build / f"{content_id(kind, build, stored)}.parquet"
     if path.exists():
-        _read_shard(LogShard(build, kind, path.stem, path))
+        read_shard(LogShard(build, kind, path.stem, path))
         return path
     with replacing(path) as temporary:
         stored.write_parquet(
@@ -191,10 +205,39 @@ def read(home: Path, kind: str, builds: Collection[str] | None = None) -> pl.Dat
     `DamagedShardError` names a shard whose rows are not the ones that it was named for.
     """
     known = _known(kind)
-    frames = [_read_shard(shard) for shard in shards(home, builds) if shard.kind == kind]
+    frames = [read_shard(shard) for shard in shards(home, builds) if shard.kind == kind]
     if not frames:
         return pl.DataFrame(schema=known.schema)
     return pl.concat(frames).unique(subset=list(known.key), keep="first", maintain_order=True)
+
+
+def in_order(kind: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """Each row once, sorted by its key: as a shard of the kind stores them. `ValueError` for two different
+    rows of one key."""
+    key = list(KINDS[kind].key)
+    once = rows.with_columns(
+        pl.Series("_bytes", [canonical_bytes(row) for row in rows.iter_rows(named=True)], dtype=pl.Binary)
+    ).unique(subset="_bytes", maintain_order=True)
+    if once.select(key).is_duplicated().any():
+        raise ValueError(f"two different rows of the {kind} log have the same {', '.join(key)}")
+    return once.drop("_bytes").sort(key).rechunk()
+
+
+def content_id(kind: str, build: str, rows: pl.DataFrame) -> str:
+    """What a shard of these rows is named, as they stand."""
+    return derive_id("log", [kind, build, rows.to_dicts()])
+
+
+def read_shard(shard: LogShard) -> pl.DataFrame:
+    """The rows of a shard; `DamagedShardError` names one whose rows are not those that it was named for."""
+    known = _known(shard.kind)
+    try:
+        rows = pl.read_parquet(shard.path, glob=False)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise DamagedShardError(f"{shard.path} is damaged: {error}") from error
+    if rows.schema != known.schema or content_id(shard.kind, shard.build, rows) != shard.shard_id:
+        raise DamagedShardError(f"{shard.path} is damaged: its rows are not the ones that it was named for")
+    return rows
 
 
 def candidate_rows(candidates: Iterable[Candidate]) -> pl.DataFrame:
@@ -300,29 +343,3 @@ def _known(kind: str) -> LogKind:
     if kind not in KINDS:
         raise ValueError(f"the log has no kind {kind!r}; it has {sorted(KINDS)}")
     return KINDS[kind]
-
-
-def _in_order(kind: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """Each row once, sorted by its key."""
-    key = list(KINDS[kind].key)
-    once = rows.with_columns(
-        pl.Series("_bytes", [canonical_bytes(row) for row in rows.iter_rows(named=True)], dtype=pl.Binary)
-    ).unique(subset="_bytes", maintain_order=True)
-    if once.select(key).is_duplicated().any():
-        raise ValueError(f"two different rows of the {kind} log have the same {', '.join(key)}")
-    return once.drop("_bytes").sort(key).rechunk()
-
-
-def _content_id(kind: str, build: str, rows: pl.DataFrame) -> str:
-    return derive_id("log", [kind, build, rows.to_dicts()])
-
-
-def _read_shard(shard: LogShard) -> pl.DataFrame:
-    known = _known(shard.kind)
-    try:
-        rows = pl.read_parquet(shard.path, glob=False)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise DamagedShardError(f"{shard.path} is damaged: {error}") from error
-    if rows.schema != known.schema or _content_id(shard.kind, shard.build, rows) != shard.shard_id:
-        raise DamagedShardError(f"{shard.path} is damaged: its rows are not the ones that it was named for")
-    return rows

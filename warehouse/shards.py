@@ -15,6 +15,7 @@ import polars as pl
 
 from warehouse.ids import file_digest
 from warehouse.records import arrange
+from warehouse.writing import reached, refusals_explained, writer_name
 
 EPISODES_PER_SHARD: Final = 16
 ROW_GROUP: Final = 125_000
@@ -32,21 +33,31 @@ def replacing(path: Path) -> Iterator[Path]:
     """A temporary path beside `path`, moved onto it when the block ends well and removed when it does not.
 
     The bytes are on the disk (fsync) before the move, and the move before the block returns.
+    `WriteRefusedError` where the disk is full or the folder may not be written to.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        yield temporary
-        with temporary.open("rb") as handle:
-            os.fsync(handle.fileno())
-        temporary.replace(path)
-        folder = os.open(path.parent, os.O_RDONLY)
+    temporary = path.with_name(f".{path.name}.{writer_name()}.tmp")
+    with refusals_explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            os.fsync(folder)
+            reached("begun", path)
+            yield temporary
+            reached("written", path)
+            with temporary.open("rb") as handle:
+                os.fsync(handle.fileno())
+            temporary.replace(path)
+            reached("moved", path)
+            sync_folder(path.parent)
         finally:
-            os.close(folder)
+            temporary.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Has what came to and went from a folder on the disk before it returns."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
     finally:
-        temporary.unlink(missing_ok=True)
+        os.close(handle)
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -62,12 +73,19 @@ def write_shard(folder: Path, frame: pl.DataFrame, table: str | None = None) -> 
     there is left alone: same name, same bytes.
     """
     stored = arrange(table, frame) if table else frame
-    folder.mkdir(parents=True, exist_ok=True)
-    draft = folder / f".draft.{os.getpid()}.parquet"
+    with refusals_explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    draft = folder / f".draft.{writer_name()}.tmp"
     try:
-        stored.write_parquet(
-            draft, compression="zstd", compression_level=ZSTD_LEVEL, row_group_size=ROW_GROUP, statistics=True
-        )
+        with refusals_explained(draft):
+            stored.write_parquet(
+                draft,
+                compression="zstd",
+                compression_level=ZSTD_LEVEL,
+                row_group_size=ROW_GROUP,
+                statistics=True,
+            )
+            reached("drafted", draft)
         digest = file_digest(draft)
         path = folder / f"{digest[:NAME_LENGTH]}.parquet"
         if not (path.exists() and file_digest(path) == digest):

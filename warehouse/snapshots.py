@@ -201,19 +201,38 @@ def publish_snapshot(home: Path, build: str, entries: Iterable[Entry], curated: 
 def point_at(home: Path, build: str, snapshot_id: str, curated: bool = True) -> None:
     """Names a snapshot as the one that `build` publishes; `ValueError` if the build cannot name a file."""
     _refuse_name(build)
-    pointer = orjson.dumps({"build": build, "snapshot_id": snapshot_id}, option=orjson.OPT_INDENT_2)
-    write_bytes(_pointer(home, build, curated), pointer)
+    named = orjson.dumps({"build": build, "snapshot_id": snapshot_id}, option=orjson.OPT_INDENT_2)
+    write_bytes(pointer(home, build, curated), named)
 
 
 def published_snapshot(home: Path, build: str, curated: bool = True) -> str | None:
     """The id of the snapshot of that sort that `build` published; None when it published none."""
-    path = _pointer(home, build, curated)
+    path = pointer(home, build, curated)
     if not path.exists():
         return None
     try:
         return str(orjson.loads(path.read_bytes())["snapshot_id"])
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
         raise DamagedShardError(f"{path} is damaged: {error}") from error
+
+
+def pointer(home: Path, build: str, curated: bool = True) -> Path:
+    """The file that names the snapshot which a build published."""
+    return home / "snapshots" / _POINTERS[curated] / f"{build}.json"
+
+
+def pointers(home: Path) -> list[tuple[str, bool]]:
+    """(build, curated) of every file that names a published snapshot, sorted."""
+    return sorted(
+        (path.stem, curated)
+        for curated, folder in _POINTERS.items()
+        for path in (home / "snapshots" / folder).glob("*.json")
+    )
+
+
+def is_committed(home: Path, snapshot_id: str) -> bool:
+    """Is there such a snapshot? Whether it is whole, `load_snapshot` says."""
+    return (home / "snapshots" / snapshot_id / MANIFEST).exists()
 
 
 def diff(old: Snapshot, new: Snapshot) -> pl.DataFrame:
@@ -286,7 +305,3 @@ def _write_file(path: Path, frame: pl.DataFrame) -> dict[str, Any]:
 def _refuse_name(build: str) -> None:
     if not _BUILD.fullmatch(build):
         raise ValueError(f"{build!r} cannot name a file: letters, digits, '.', '_' and '-' only")
-
-
-def _pointer(home: Path, build: str, curated: bool) -> Path:
-    return home / "snapshots" / _POINTERS[curated] / f"{build}.json"

@@ -75,10 +75,18 @@ def read_retrievals(home: Path) -> pl.DataFrame:
     return _read(_folder(home, _RETRIEVALS), RETRIEVAL_TELEMETRY)
 
 
+def telemetry_files(home: Path) -> list[Path]:
+    """All files of the telemetry, sorted."""
+    return sorted((home / "telemetry").glob("*/[0-9]*.parquet"))
+
+
 def _append(folder: Path, rows: Sequence[Mapping[str, Any]], schema: pl.Schema) -> Path | None:
     if not rows:
         return None
-    path = folder / f"{time.time_ns()}-{os.getpid()}.parquet"
+    at = time.time_ns()
+    # A clock that was set back may give a time again; what stands under it stays.
+    while (path := folder / f"{at}-{os.getpid()}.parquet").exists():
+        at += 1
     with replacing(path) as temporary:
         pl.DataFrame(rows, schema=schema, orient="row").write_parquet(temporary)
     return path

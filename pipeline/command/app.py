@@ -307,18 +307,28 @@ def notebook(
 
 
 @app.command()
-def doctor() -> None:
+def doctor(
+    repair: Annotated[bool, typer.Option("--repair", help="mend what can be mended without loss")] = False,
+) -> None:
     """Look at the data home: are all files whole, is the analysis copy up to date, is the set-up complete?
 
-    Republishes analysis.duckdb when the folder has moved. Exits with 1 when something is wrong. It also
-    names builds that were trained with another snapshot than the build before them publishes now, and says
-    which model would be asked and whether it could be.
+    Republishes analysis.duckdb when the folder has moved. Exits with 1 when something is wrong, after a
+    repair: when something still is. It also names builds that were trained with another snapshot than the
+    build before them publishes now, and says which model would be asked and whether it could be.
 
-    Example: `mineevolve doctor`
+    A repair makes the warehouse anew from the shards, damaged snapshots from the warehouse under the same id,
+    feedback from the trajectories, shards of the log from the warehouse, and removes what killed writers
+    left. What was damaged is kept in quarantine/. What nothing else holds is left where it is and named, with
+    the command that makes it anew (docs/recovery.md).
+
+    Examples:
+
+    * `mineevolve doctor`
+    * `mineevolve doctor --repair`
     """
     from pipeline.command.examine import examine
 
-    examine()
+    examine(repair=repair)
 
 
 @app.command("serve-model")

@@ -1,5 +1,6 @@
 """`mineevolve knowledge export` and `import`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -43,21 +44,11 @@ def export(target: Path, which: str | None) -> None:
 
 def take_in(file: Path, build: str | None) -> None:
     """Proposes what a file holds in a build, has Curator decide, and publishes what came of it."""
-    from warehouse.analysis import publish
-    from warehouse.build_evidence import StaleFeedbackError
-    from warehouse.fold import curator, fold_build, store_after
-    from warehouse.snapshots import publish_snapshot
-    from warehouse.uncurated import uncurated_store
-
     settings = Settings()
     home, chosen = settings.home, chosen_build(build, settings)
     with explained(ExchangeError, OSError, code=MISUSED):
         taken = note_import(home, chosen, file, settings.domain)
-    with explained(DamagedShardError, StaleFeedbackError), err.status("Curator reads it"):
-        fold_build(home, chosen, curator(load_domain(settings.domain), settings.curation))
-        folder = publish_snapshot(home, chosen, store_after(home, chosen))
-        publish_snapshot(home, chosen, uncurated_store(home, chosen), curated=False)
-        publish(home)
+    folder = curated_and_published(settings, [chosen])[chosen]
     rows = query(
         home,
         "SELECT d.verdict, c.type, c.kind, c.target, left(d.entry_id, 8) AS entry, "
@@ -76,3 +67,24 @@ def take_in(file: Path, build: str | None) -> None:
         markup=False,
         soft_wrap=True,
     )
+
+
+def curated_and_published(settings: Settings, builds: Sequence[str]) -> dict[str, Path]:
+    """Has Curator decide on what these builds propose, and publishes their snapshots, which are given by
+    build, and analysis.duckdb."""
+    from warehouse.analysis import publish
+    from warehouse.build_evidence import StaleFeedbackError
+    from warehouse.fold import curator, fold_build, store_after
+    from warehouse.snapshots import publish_snapshot
+    from warehouse.uncurated import uncurated_store
+
+    home, curate = settings.home, curator(load_domain(settings.domain), settings.curation)
+    folders = {}
+    with explained(DamagedShardError, StaleFeedbackError), err.status("Curator reads it"):
+        for build in sorted(builds):
+            fold_build(home, build, curate)
+        for build in sorted(builds):
+            folders[build] = publish_snapshot(home, build, store_after(home, build))
+            publish_snapshot(home, build, uncurated_store(home, build), curated=False)
+        publish(home)
+    return folders

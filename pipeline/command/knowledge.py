@@ -91,6 +91,49 @@ def export_entries(
     export(target, snapshot)
 
 
+@app.command("hand-in")
+def hand_in_candidates(
+    target: Annotated[Path, typer.Argument(help="the data home that curates, as a folder")],
+    build: Annotated[
+        str | None, typer.Option(help="the build whose candidates are meant (default: all)")
+    ] = None,
+) -> None:
+    """Hand this data home's candidates in to another one, with the evidence that they cite.
+
+    For several machines that play and one that curates: each plays and learns in a data home of its own and
+    hands in what was proposed there; any number may do so at once. They lie in the target's inbox until
+    `mineevolve knowledge take-in`, the next run of their build there, or its sensor takes them in. Handed in
+    twice, they are there once. Outcomes of use do not travel.
+
+    Examples:
+
+    * `mineevolve knowledge hand-in /shared/data`
+    * `MINEEVOLVE_DATA=data-3 mineevolve knowledge hand-in /shared/data --build 0007`
+    """
+    from pipeline.command.inbox import handed_in
+
+    handed_in(target, build)
+
+
+@app.command("take-in")
+def take_in_candidates(
+    build: Annotated[str | None, typer.Option(help="take in what is for this build (default: all)")] = None,
+) -> None:
+    """Take what was handed in into the log, have Curator decide, and publish what came of it.
+
+    The order in which it came does not matter. A shard that cannot be read goes to quarantine/ with the
+    reason, and the rest is taken in. Stopped at any point, it goes on when it is run again.
+
+    Examples:
+
+    * `mineevolve knowledge take-in`
+    * `mineevolve knowledge take-in --build 0007`
+    """
+    from pipeline.command.inbox import taken_in
+
+    taken_in(build)
+
+
 @app.command("import")
 def import_entries(
     file: Annotated[Path, typer.Argument(help="a JSONL file that `mineevolve knowledge export` wrote")],

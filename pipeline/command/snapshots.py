@@ -15,7 +15,8 @@ from warehouse.snapshots import list_snapshots, load_snapshot, published_snapsho
 
 # A folder that is there is never written over, not even by a rebuild.
 SNAPSHOT_ADVICE: Final = (
-    "remove that folder, then `mineevolve run --build BUILD` freezes it anew for the build that published it"
+    "`mineevolve doctor --repair` freezes it anew, or says that it cannot; where it cannot, remove that "
+    "folder, then `mineevolve run --build BUILD` freezes it anew for the build that published it"
 )
 
 

@@ -141,10 +141,10 @@ COMMENT ON COLUMN builds.uncurated_snapshot_id IS 'The snapshot that its candida
 
 COMMENT ON COLUMN builds.instead_of IS 'What its own knowledge freezes to, where it was set back to another snapshot; null otherwise';
 
-COMMENT ON TABLE imports IS 'One row per piece of evidence that came with knowledge from another data home';
+COMMENT ON TABLE imports IS 'One row per piece of evidence that came with knowledge from another data home, imported or handed in';
 COMMENT ON COLUMN imports.build IS 'The build that it was imported into';
-COMMENT ON COLUMN imports.file_id IS 'Hash of the file, which request_id of its candidates names';
-COMMENT ON COLUMN imports.snapshot_id IS 'The snapshot that was exported there';
+COMMENT ON COLUMN imports.file_id IS 'Hash of the file, which request_id of its candidates names; of what was handed in, the shard of the inbox';
+COMMENT ON COLUMN imports.snapshot_id IS 'The snapshot that was exported there; null for what was handed in';
 COMMENT ON COLUMN imports.feedback_id IS 'The feedback row there';
 COMMENT ON COLUMN imports.episode_id IS 'The episode there';
 COMMENT ON COLUMN imports.record IS 'What the attempt showed, as JSON';
