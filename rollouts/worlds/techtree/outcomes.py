@@ -19,8 +19,14 @@ from rollouts.worlds.techtree.state import (
     STUCK,
     TOUCHED,
     UNFUELLED,
+    of_thing,
+    real,
+    whole,
 )
 
+_EXHAUSTION = real("exhaustion")
+_STUCK, _MINE_X, _MINE_Y, _MINE_Z = map(whole, ("stuck", "mine_x", "mine_y", "mine_z"))
+_ITEM, _COUNT, _WEAR, _REFUSED, _TOUCHED = map(of_thing, ("item", "count", "wear", "refused", "touched"))
 _LOST = {1: "burnt", 2: "vanished", 3: "not picked up"}
 
 
@@ -40,7 +46,7 @@ def follow(play: Play, flags: int) -> None:
         _lost(play)
     if flags & STUCK:
         play.notice("NAV_STUCK", f"within {play.parameters['rules']['stuck_radius']} blocks")
-        play.body["stuck"] = 0
+        play.state.wholes[_STUCK] = 0
     if flags & STALLED:
         play.notice("GUI_STALL", play.screen)
     if flags & UNFUELLED:
@@ -60,12 +66,12 @@ def decay(play: Play) -> None:
 
 
 def _broke(play: Play) -> None:
-    body = play.body
-    cell = (int(body["mine_x"]), int(body["mine_y"]), int(body["mine_z"]))
+    wholes = play.state.wholes
+    cell = (wholes[_MINE_X], wholes[_MINE_Y], wholes[_MINE_Z])
     name, held = play.block(cell), play.pack.held_item
     play.put(cell, play.catalogue.palette[play.catalogue.air])
-    body["exhaustion"] += play.parameters["hands"]["mine_exhaustion"]
-    body["stuck"] = 0
+    play.state.reals[_EXHAUSTION] += play.parameters["hands"]["mine_exhaustion"]
+    wholes[_STUCK] = 0
     play.achieved = play.now
     play.count("mine_block", name)
     if name == play.domain.smelting_station:
@@ -154,16 +160,16 @@ def _hit(play: Play) -> None:
 
 
 def _touched(play: Play) -> None:
-    for row in np.flatnonzero(play.state.items["touched"]):
-        thing = play.state.items[int(row)]
-        thing["touched"] = 0
-        item = play.catalogue.items[int(thing["item"])]
-        taken = play.pack.add(item, int(thing["count"]), int(thing["wear"]))
-        thing["count"] -= taken
+    things = play.state.things
+    for row in play.state.items["touched"].nonzero()[0].tolist():
+        things[row, _TOUCHED] = 0
+        item, count = play.catalogue.items[things[row, _ITEM]], things[row, _COUNT]
+        taken = play.pack.add(item, count, things[row, _WEAR])
+        things[row, _COUNT] = count - taken
         if taken:
             play.count("pickup", item, taken)
-        if int(thing["count"]):
-            thing["refused"] = 1
+        if taken < count:
+            things[row, _REFUSED] = 1
             play.refuse("INVENTORY_FULL", item)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from rollouts.protocols import Observation, Seen, Window
 from rollouts.worlds.techtree.play import Play
-from rollouts.worlds.techtree.state import real, whole
+from rollouts.worlds.techtree.state import MAX_MOBS, real, whole
 from rollouts.worlds.techtree.view_kernel import fill_window, find_near
 
 _X, _Y, _Z, _YAW, _PITCH, _HEALTH, _FOOD = map(real, ("x", "y", "z", "yaw", "pitch", "health", "food"))
@@ -42,7 +42,7 @@ def _window(play: Play, x: float, y: float, z: float) -> Window:
     side, tall = view["radius"], view["radius_y"]
     origin = (floor(x) - side, floor(y) - tall, floor(z) - side)
     key = (*origin, play.version)
-    entities = _entities(play, view["entities"])
+    entities = _entities(play, float(view["entities"]))
     last = play.view
     if last is None or play.view_key != key:
         seen = np.empty((2 * side + 1, 2 * tall + 1, 2 * side + 1), np.uint16)
@@ -58,14 +58,18 @@ def _window(play: Play, x: float, y: float, z: float) -> Window:
 
 
 def _entities(play: Play, radius: float) -> tuple[Seen, ...]:
-    state, near = play.state, play.near
-    n_mobs, n_items = find_near(state.body, state.mobs, state.items, float(radius), near)
-    # Most creatures stand still most of the time.
-    key = (n_mobs, near[: n_mobs + n_items].tobytes())
-    if play.entities[0] != key:
-        kinds, items = play.catalogue.creatures, play.catalogue.items
-        rows = near[: n_mobs + n_items].tolist()
-        creatures = [Seen(kinds[int(number)], x, y, z) for number, x, y, z in rows[:n_mobs]]
-        things = [Seen(items[int(number)], x, y, z) for number, x, y, z in rows[n_mobs:]]
-        play.entities = (key, (*creatures, *things))
-    return play.entities[1]
+    """What of creatures and things is near. Most stand or lie still most of the time: what is as it was is
+    the same object, and so is the whole."""
+    state, crowd = play.state, play.crowd
+    count, fresh, same = find_near(
+        state.body, state.mobs, state.items, radius, crowd.known, crowd.rows, crowd.count, crowd.fresh
+    )
+    if not same:
+        kinds, items, seen = play.catalogue.creatures, play.catalogue.items, crowd.seen
+        renewed = crowd.fresh[:fresh]
+        for row, (number, x, y, z) in zip(renewed.tolist(), crowd.known[renewed].tolist(), strict=True):
+            seen[row] = Seen((kinds if row < MAX_MOBS else items)[int(number)], x, y, z)
+        crowd.count = count
+        crowd.entities = tuple([seen[row] for row in crowd.rows[:count].tolist()])
+        crowd.names = list(dict.fromkeys([each.name for each in crowd.entities]))
+    return crowd.entities

@@ -136,10 +136,8 @@ class TechTree:
         # The usual inputs first: comparing all of them takes a while.
         if action.attack or action.forward or action != _REST:
             play.acted = tick
-        if seen.window is not None:
-            met = play.met
-            for each in seen.window.entities:
-                met[each.name] = tick
+        if play.crowd.names:
+            play.met.update(dict.fromkeys(play.crowd.names, tick))
 
     def _act(self, action: Action) -> bool:
         """What is done in an instant, before the tick; whether a screen opened or closed by it."""
@@ -175,13 +173,14 @@ class TechTree:
         elif action.collect:
             self._begin("collect", self._furnace_screen(), cost["collect_ticks"])
         elif action.place is not None or action.use:
-            if play.body["screen"] or play.body["use_wait"]:
+            wholes = play.state.wholes
+            if wholes[_SCREEN] or wholes[_USE_WAIT]:
                 return
             if action.place is not None:
                 hands.place(play, action.place)
-                play.body["use_wait"] = cost["use_wait"]
+                wholes[_USE_WAIT] = cost["use_wait"]
             elif hands.use(play):
-                play.body["use_wait"] = cost["use_wait"]
+                wholes[_USE_WAIT] = cost["use_wait"]
 
     def _furnace_screen(self) -> str:
         at_furnace = self.play.station(self.play.domain.smelting_station) is not None
