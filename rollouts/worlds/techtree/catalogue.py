@@ -126,6 +126,7 @@ class Catalogue:
             table[number] = pace / hardness / divisor if hardness else AT_ONCE
         return table
 
+    @_remembered
     def hardness(self, block: str) -> float:
         """A block's hardness; negative where nothing breaks it."""
         row = self._blocks.get(block)
@@ -168,11 +169,13 @@ class Catalogue:
 
     # Items -------------------------------------------------------------------------------------------------
 
+    @_remembered
     def stack(self, item: str) -> int:
         """How many of an item share a slot."""
         row = self._things.get(item)
         return int(row["stack"]) if row else int(self.parameters["rules"]["stack"])
 
+    @_remembered
     def durability(self, item: str) -> int:
         """How many uses an item lasts; 0 where it does not wear."""
         row = self._things.get(item)

@@ -44,16 +44,19 @@ class Crowd:
     def __init__(self) -> None:
         rows = MAX_MOBS + MAX_ITEMS
         self.known = np.full((rows, 4), np.nan)
+        self.known_at = self.known.data
         """kind or item, x, y and z, as they were when it was last near"""
         self.seen: list[Seen] = [_NOTHING] * rows
         """the same as is shown"""
         self.rows = np.empty(rows, np.int64)
+        self.rows_at = self.rows.data
         self.count = 0
         """the first `count` of `rows` are those that are near"""
         self.fresh = np.empty(rows, np.int64)
+        self.fresh_at = self.fresh.data
         """scratch"""
         self.entities: tuple[Seen, ...] = ()
-        self.names: list[str] = []
+        self.names: tuple[str, ...] = ()
         """what is near, and each name of it once"""
 
 
@@ -95,9 +98,11 @@ class Play:
         self.message: str | None = None
         self.version = 0
         """rises with every block that changes, so that a view can be kept until then"""
+        self.altered: list[Cell] = []
+        """the cells that changed since the view was made, where they were put one by one"""
         self.view: Window | None = None
-        self.view_key: tuple[int, ...] = ()
-        """the corner of the view and the version of the blocks in it"""
+        self.seen_version = -1
+        """the version of the blocks in it"""
         self.crowd = Crowd()
         self.now = 0
         """the tick that is being made"""
@@ -180,6 +185,7 @@ class Play:
         """Puts a block into a cell of the world; what was there is gone."""
         self.blocks[cell] = self.catalogue.block[name]
         self.version += 1
+        self.altered.append(cell)
 
     def traits(self, cell: Cell) -> int:
         """The traits of the block in a cell of the world."""

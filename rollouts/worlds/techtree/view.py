@@ -7,10 +7,12 @@ import numpy as np
 from rollouts.protocols import Observation, Seen, Window
 from rollouts.worlds.techtree.play import Play
 from rollouts.worlds.techtree.state import MAX_MOBS, real, whole
-from rollouts.worlds.techtree.view_kernel import fill_window, find_near
+from rollouts.worlds.techtree.view_kernel import fill_around, fill_window, find_near
 
 _X, _Y, _Z, _YAW, _PITCH, _HEALTH, _FOOD = map(real, ("x", "y", "z", "yaw", "pitch", "health", "food"))
 _TICK, _ALIVE = map(whole, ("tick", "alive"))
+_FEW = 4
+"""blocks that changed, up to which the cells around them are filled anew and not the whole window"""
 
 
 def observe(play: Play) -> Observation:
@@ -41,18 +43,23 @@ def _window(play: Play, x: float, y: float, z: float) -> Window:
     view, lookup = play.parameters["view"], play.catalogue
     side, tall = view["radius"], view["radius_y"]
     origin = (floor(x) - side, floor(y) - tall, floor(z) - side)
-    key = (*origin, play.version)
     entities = _entities(play, float(view["entities"]))
-    last = play.view
-    if last is None or play.view_key != key:
+    last, altered = play.view, play.altered
+    if last is None or last.origin != origin or len(altered) > _FEW or play.seen_version + len(altered) != play.version:
         seen = np.empty((2 * side + 1, 2 * tall + 1, 2 * side + 1), np.uint16)
         fill_window(play.blocks, lookup.traits, *origin, lookup.air, lookup.wall, lookup.unknown, seen)
+        seen.flags.writeable = False
+    elif altered:
+        seen = last.blocks.copy()
+        for cell in altered:
+            fill_around(play.blocks, lookup.traits, *origin, *cell, lookup.unknown, seen)
         seen.flags.writeable = False
     elif last.entities is entities:
         return last
     else:
         seen = last.blocks
-    play.view_key = key
+    altered.clear()
+    play.seen_version = play.version
     play.view = Window(seen, origin, lookup.palette, entities)
     return play.view
 
@@ -65,11 +72,12 @@ def _entities(play: Play, radius: float) -> tuple[Seen, ...]:
         state.body, state.mobs, state.items, radius, crowd.known, crowd.rows, crowd.count, crowd.fresh
     )
     if not same:
-        kinds, items, seen = play.catalogue.creatures, play.catalogue.items, crowd.seen
-        renewed = crowd.fresh[:fresh]
-        for row, (number, x, y, z) in zip(renewed.tolist(), crowd.known[renewed].tolist(), strict=True):
-            seen[row] = Seen((kinds if row < MAX_MOBS else items)[int(number)], x, y, z)
+        kinds, items = play.catalogue.creatures, play.catalogue.items
+        seen, known = crowd.seen, crowd.known_at
+        for row in crowd.fresh_at[:fresh].tolist():
+            names = kinds if row < MAX_MOBS else items
+            seen[row] = Seen(names[int(known[row, 0])], known[row, 1], known[row, 2], known[row, 3])
         crowd.count = count
-        crowd.entities = tuple([seen[row] for row in crowd.rows[:count].tolist()])
-        crowd.names = list(dict.fromkeys([each.name for each in crowd.entities]))
+        crowd.entities = tuple([seen[row] for row in crowd.rows_at[:count].tolist()])
+        crowd.names = tuple(dict.fromkeys([each.name for each in crowd.entities]))
     return crowd.entities

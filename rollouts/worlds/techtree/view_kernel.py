@@ -129,6 +129,35 @@ def _open(blocks: Blocks, traits: Traits, x: int, y: int, z: int) -> bool:
 
 
 @compiled
+def fill_around(
+    blocks: Blocks,
+    traits: Traits,
+    x0: int,
+    y0: int,
+    z0: int,
+    x: int,
+    y: int,
+    z: int,
+    unknown: int,
+    out: Blocks,
+) -> None:
+    """Fills anew what a change of the cell (x, y, z) may have changed in a window from (x0, y0, z0) on: the
+    cell and its six neighbours. What `out` shows of them is then `fill_window`'s."""
+    nx, ny, nz = blocks.shape
+    sx, sy, sz = out.shape
+    for dx in range(-1, 2):
+        for dy in range(-1, 2):
+            for dz in range(-1, 2):
+                if abs(dx) + abs(dy) + abs(dz) > 1:
+                    continue
+                u, v, w = x + dx, y + dy, z + dz
+                inside = 0 <= u < nx and 0 <= v < ny and 0 <= w < nz
+                i, j, k = u - x0, v - y0, w - z0
+                if inside and 0 <= i < sx and 0 <= j < sy and 0 <= k < sz:
+                    out[i, j, k] = blocks[u, v, w] if _open(blocks, traits, u, v, w) else unknown
+
+
+@compiled
 def find_near(
     bodies: Any,
     mobs: Any,
