@@ -78,17 +78,17 @@ def _broke(play: Play) -> None:
         furnaces.spill(play, cell)
     if name == play.parameters["wash"]["station"]:
         play.water.pop(cell, None)
-    if play.catalogue.harvests(held, name):
-        _scatter(play, cell, name, wanted=True)
-    elif play.domain.drops.get(name):
+    breaking = play.catalogue.breaking(held, name)
+    _let_fall(play, cell, name, breaking.drops, wanted=True)
+    if breaking.lacks_tool:
         play.notice("MISSING_TOOL", name)
-    if held is not None and held in play.domain.tools and play.catalogue.hardness(name) > 0:
-        table = play.parameters["wear"]
-        sword = play.domain.tools[held][0] == "sword"
-        hands.wear(play, table["sword_block" if sword else "tool_block"])
-    _uproot(play, (cell[0], cell[1] + 1, cell[2]))
-    hands.settle(play, cell)
-    if name in play.catalogue.named(play.parameters["decay"]["holders"]):
+    if breaking.wear:
+        hands.wear(play, breaking.wear)
+    above = (cell[0], cell[1] + 1, cell[2])
+    if play.inside(above) and play.block(above) in play.catalogue.unsteady:
+        _uproot(play, above)
+        hands.settle(play, cell)
+    if breaking.holds_leaves:
         _loosen_leaves(play, cell)
 
 
@@ -103,8 +103,11 @@ def _uproot(play: Play, cell: Cell) -> None:
 
 def _scatter(play: Play, cell: Cell, name: str, *, wanted: bool) -> None:
     """What a block leaves falls into its cell."""
-    drops = _drawn(play, name, play.catalogue.block_drops(name), cell)
-    for drop in drops:
+    _let_fall(play, cell, name, play.catalogue.block_drops(name), wanted=wanted)
+
+
+def _let_fall(play: Play, cell: Cell, name: str, drops: tuple[Drop, ...], *, wanted: bool) -> None:
+    for drop in _drawn(play, name, drops, cell):
         count = play.amount(drop.least, drop.most, 11, *cell)
         if count:
             play.drop(cell[0] + 0.5, cell[1] + 0.3, cell[2] + 0.5, drop.item, count, wanted=wanted)
@@ -112,6 +115,8 @@ def _scatter(play: Play, cell: Cell, name: str, *, wanted: bool) -> None:
 
 def _drawn(play: Play, source: str, drops: tuple[Drop, ...], cell: Cell) -> list[Drop]:
     """The drops that luck grants; a rare one may come in place of a usual one."""
+    if len(drops) == 1 and drops[0].luck >= 1:
+        return [*drops]
     rare = [drop for n, drop in enumerate(drops) if drop.luck < 1 and play.luck(30 + n, *cell) < drop.luck]
     replaced = play.parameters["instead"].get(source, []) if rare else []
     usual = [drop for drop in drops if drop.luck >= 1 and drop.item not in replaced]

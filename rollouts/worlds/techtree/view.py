@@ -19,31 +19,33 @@ def observe(play: Play) -> Observation:
     """What the agent observes now. Things that lie about are named by their item, creatures by their kind."""
     reals, wholes = play.state.reals, play.state.wholes
     x, y, z = reals[_X], reals[_Y], reals[_Z]
+    pack = play.pack
+    # By place: names would take as long again.
     return Observation(
-        tick=wholes[_TICK],
-        x=x,
-        y=y,
-        z=z,
-        yaw=reals[_YAW],
-        pitch=reals[_PITCH],
-        health=reals[_HEALTH],
-        hunger=reals[_FOOD],
-        alive=wholes[_ALIVE] != 0,
-        gui=play.screen,
-        inventory=dict(play.pack.counts),
-        equipped=play.pack.held_item,
-        message=play.message,
-        window=_window(play, x, y, z),
+        wholes[_TICK],
+        x,
+        y,
+        z,
+        reals[_YAW],
+        reals[_PITCH],
+        reals[_HEALTH],
+        reals[_FOOD],
+        wholes[_ALIVE] != 0,
+        play.screen,
+        pack.counts.copy(),
+        pack.held_item,
+        play.message,
+        _window(play, x, y, z),
     )
 
 
 def _window(play: Play, x: float, y: float, z: float) -> Window:
     """The window from here. What is in it is shared by the observations from here until it changes, and so
     not to be written to; so is the window itself."""
-    view, lookup = play.parameters["view"], play.catalogue
-    side, tall = view["radius"], view["radius_y"]
+    lookup = play.catalogue
+    side, tall, far = lookup.view
     origin = (floor(x) - side, floor(y) - tall, floor(z) - side)
-    entities = _entities(play, float(view["entities"]))
+    entities = _entities(play, far)
     last, altered = play.view, play.altered
     if last is None or last.origin != origin or len(altered) > _FEW or play.seen_version + len(altered) != play.version:
         seen = np.empty((2 * side + 1, 2 * tall + 1, 2 * side + 1), np.uint16)
