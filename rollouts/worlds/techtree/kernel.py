@@ -36,6 +36,7 @@ def advance(
     body, controls, rule = bodies[0], inputs[0], rules[0]
     # Blocks change between calls only, so what nothing moved in one tick need not be looked at in the next.
     idle, lying = np.zeros(len(mobs), np.bool_), np.zeros(len(items), np.bool_)
+    ways = np.full((len(mobs), 3), np.nan)
     for n in range(ticks):
         flags = 0
         body.tick += 1
@@ -56,7 +57,7 @@ def advance(
                     body.screen_left -= 1
                     if body.screen_left == 0:
                         flags |= SCREEN
-        wander(blocks, traits, rule, body, mobs, creatures, idle)
+        wander(blocks, traits, rule, body, mobs, creatures, idle, ways)
         flags |= lie_about(blocks, traits, rule, body, items, lying)
         flags |= smelt(rule, body, furnaces)
         at = first + n
