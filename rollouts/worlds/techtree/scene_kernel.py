@@ -7,10 +7,13 @@ import numpy as np
 import numpy.typing as npt
 
 from rollouts.worlds.techtree.compiled import chance, compiled
-from rollouts.worlds.techtree.space import TOUCH, Blocks, Traits, slide, traits_at
+from rollouts.worlds.techtree.space import TOUCH, Blocks, Traits, slide, solid_box, traits_at
 from rollouts.worlds.techtree.state import LAVA, LOST, SOLID, TOUCHED, UNFUELLED, WATER
 
 Flags = npt.NDArray[np.bool_]
+# Half the width of a thing that lies about, and its height.
+HALF = 0.125
+TALL = 0.25
 
 
 @compiled
@@ -26,8 +29,8 @@ def wander(
 ) -> None:
     """Creatures near the body idle, walk or flee; they keep out of water and from high edges.
 
-    `still` tells which of them stood on firm ground when they last idled, in the same blocks; `ways` holds the
-    yaw that each last walked in, with its sine and cosine, which take a third of its time.
+    `still` tells which of them stood on firm ground when they last idled, in the same blocks; `ways` holds
+    the yaw that each last walked in, with its sine and cosine, which take a third of its time.
     """
     for m in range(body.n_mobs):
         mob = mobs[m]
@@ -97,8 +100,7 @@ def wander(
 def lie_about(blocks: Blocks, traits: Traits, rules: Any, body: Any, items: Any, still: Flags) -> int:
     """Things that lie about fall, age, burn, and are touched by whoever comes near.
 
-    `still` tells which of them began and ended a tick at rest in the same place, in the same blocks: the next
-    tick does the same.
+    `still` tells which of them lay at rest on firm ground, in the same blocks.
     """
     flags = 0
     for n in range(body.n_items):
@@ -108,19 +110,18 @@ def lie_about(blocks: Blocks, traits: Traits, rules: Any, body: Any, items: Any,
         item.age += 1
         if item.wait > 0:
             item.wait -= 1
+        if not still[n] and item.vx == 0.0 and item.vy == 0.0 and item.vz == 0.0:
+            still[n] = _is_carried(blocks, traits, item.x, item.y, item.z)
         here = 0 if still[n] else traits_at(blocks, traits, item.x, item.y + 0.1, item.z)
         if here & LAVA or item.age >= rules.item_life:
             item.lost = 1 if here & LAVA else 2
             flags |= LOST
             continue
         if not still[n]:
-            at_rest = item.vx == 0.0 and item.vy == 0.0 and item.vz == 0.0
             item.vy = item.vy * 0.8 + 0.01 if here & WATER else (item.vy - 0.04) * 0.98
-            dx = slide(blocks, traits, item.x, item.y, item.z, 0.125, 0.25, 0, item.vx)
-            item.x += dx
-            dz = slide(blocks, traits, item.x, item.y, item.z, 0.125, 0.25, 2, item.vz)
-            item.z += dz
-            dy = slide(blocks, traits, item.x, item.y, item.z, 0.125, 0.25, 1, item.vy)
+            item.x += slide(blocks, traits, item.x, item.y, item.z, HALF, TALL, 0, item.vx)
+            item.z += slide(blocks, traits, item.x, item.y, item.z, HALF, TALL, 2, item.vz)
+            dy = slide(blocks, traits, item.x, item.y, item.z, HALF, TALL, 1, item.vy)
             item.y += dy
             rests = dy != item.vy
             if rests:
@@ -129,8 +130,6 @@ def lie_about(blocks: Blocks, traits: Traits, rules: Any, body: Any, items: Any,
             item.vx, item.vz = item.vx * slow, item.vz * slow
             if abs(item.vx) + abs(item.vz) < 1e-3:
                 item.vx, item.vz = 0.0, 0.0
-            # Without sideways speed it went nowhere sideways.
-            still[n] = at_rest and rests and dy == 0.0
         if item.refused:
             continue
         near = abs(item.x - body.x) <= rules.pick_side and abs(item.z - body.z) <= rules.pick_side
@@ -142,6 +141,17 @@ def lie_about(blocks: Blocks, traits: Traits, rules: Any, body: Any, items: Any,
             item.lost = 3
             flags |= LOST
     return flags
+
+
+@compiled
+def _is_carried(blocks: Blocks, traits: Traits, x: float, y: float, z: float) -> bool:
+    """Whether a thing without speed lies exactly on something solid, in no liquid: there it stays."""
+    if y != floor(y) or traits_at(blocks, traits, x, y + 0.1, z) & (WATER | LAVA):
+        return False
+    x0, x1 = floor(x - HALF + TOUCH), floor(x + HALF - TOUCH)
+    z0, z1 = floor(z - HALF + TOUCH), floor(z + HALF - TOUCH)
+    under = floor(y) - 1
+    return solid_box(blocks, traits, x0, x1, under, under, z0, z1)
 
 
 @compiled
