@@ -18,9 +18,7 @@ from warehouse.vocabulary import GUIS
 Cell = tuple[int, int, int]
 NO_SCREEN: Final = GUIS.index("none")
 _NOTHING: Final = Seen("", 0.0, 0.0, 0.0)
-_SCREEN, _SCREEN_LEFT, _SCREEN_STILL, _STUCK = map(
-    whole, ("screen", "screen_left", "screen_still", "stuck")
-)
+_SCREEN, _SCREEN_LEFT, _SCREEN_STILL, _STUCK = map(whole, ("screen", "screen_left", "screen_still", "stuck"))
 # Ticks in which the same refusal is one refusal: the key is still held.
 _SAME_REFUSAL: Final = 20
 # What a message about a refusal says, where messages are on: signal and words.
@@ -38,8 +36,8 @@ _SAID: Final = {
 
 
 class Crowd:
-    """What of creatures and things was near when it was last looked (view.py): what has not changed since need
-    not be made anew. A row per creature, then one per thing."""
+    """What of creatures and things was near when it was last looked (view.py): what has not changed since
+    need not be made anew. A row per creature, then one per thing."""
 
     def __init__(self) -> None:
         rows = MAX_MOBS + MAX_ITEMS
@@ -56,8 +54,7 @@ class Crowd:
         self.fresh_at = self.fresh.data
         """scratch"""
         self.entities: tuple[Seen, ...] = ()
-        self.names: tuple[str, ...] = ()
-        """what is near, and each name of it once"""
+        """what is near"""
 
 
 class Play:
@@ -87,8 +84,8 @@ class Play:
         """where the body was after each step: tick, x, y, z; for the inner truth, as are the next four"""
         self.struck: dict[str, int] = {}
         """block or creature -> the last tick at which the hands were on one"""
-        self.met: dict[str, int] = {}
-        """creature or thing -> the last tick at which one was in view"""
+        self.met = np.full(len(catalogue.creatures) + len(catalogue.items), -1, np.int64)
+        """the last tick at which each kind of creature, and then each item, was in view"""
         self.acted = -1
         """the last tick at which anything was pressed"""
         self.achieved = -1
@@ -158,6 +155,14 @@ class Play:
             wholes[_SCREEN_STILL] = wholes[_STUCK] = 0
             self.state.items["refused"] = 0
         return bool(rows)
+
+    def last_met(self, name: str) -> int:
+        """The last tick at which a creature, or a thing that lay about, of this name was in view; -1 for
+        never."""
+        kinds, item = self.catalogue.creatures, self.catalogue.item
+        rows = [kinds.index(name)] if name in kinds else []
+        rows += [len(kinds) + item[name]] if name in item else []
+        return max((int(self.met[row]) for row in rows), default=-1)
 
     def luck(self, purpose: int, *where: int) -> float:
         """A number in [0, 1) that depends on the seed, the tick, the purpose and the place alone."""
@@ -230,9 +235,7 @@ class Play:
         cost, state = self.parameters["hands"], self.state
         number, toss, wait = self.catalogue.item[item], cost["toss"], cost["pick_up_wait"]
         seed, now = self.seed, self.now
-        let_fall(
-            seed, now, x, y, z, toss, number, count, wear, wait, int(wanted), state.body, state.items
-        )
+        let_fall(seed, now, x, y, z, toss, number, count, wear, wait, int(wanted), state.body, state.items)
 
     # Screens -----------------------------------------------------------------------------------------------
 

@@ -47,7 +47,8 @@ def _window(play: Play, x: float, y: float, z: float) -> Window:
     origin = (floor(x) - side, floor(y) - tall, floor(z) - side)
     entities = _entities(play, far)
     last, altered = play.view, play.altered
-    if last is None or last.origin != origin or len(altered) > _FEW or play.seen_version + len(altered) != play.version:
+    one_by_one = len(altered) <= _FEW and play.seen_version + len(altered) == play.version
+    if last is None or last.origin != origin or not one_by_one:
         seen = np.empty((2 * side + 1, 2 * tall + 1, 2 * side + 1), np.uint16)
         fill_window(play.blocks, lookup.traits, *origin, lookup.air, lookup.wall, lookup.unknown, seen)
         seen.flags.writeable = False
@@ -70,16 +71,24 @@ def _entities(play: Play, radius: float) -> tuple[Seen, ...]:
     """What of creatures and things is near. Most stand or lie still most of the time: what is as it was is
     the same object, and so is the whole."""
     state, crowd = play.state, play.crowd
+    kinds, items = play.catalogue.creatures, play.catalogue.items
     count, fresh, same = find_near(
-        state.body, state.mobs, state.items, radius, crowd.known, crowd.rows, crowd.count, crowd.fresh
+        state.body,
+        state.mobs,
+        state.items,
+        radius,
+        crowd.known,
+        crowd.rows,
+        crowd.count,
+        crowd.fresh,
+        play.met,
+        len(kinds),
     )
     if not same:
-        kinds, items = play.catalogue.creatures, play.catalogue.items
         seen, known = crowd.seen, crowd.known_at
         for row in crowd.fresh_at[:fresh].tolist():
             names = kinds if row < MAX_MOBS else items
             seen[row] = Seen(names[int(known[row, 0])], known[row, 1], known[row, 2], known[row, 3])
         crowd.count = count
-        crowd.entities = tuple([seen[row] for row in crowd.rows_at[:count].tolist()])
-        crowd.names = tuple(dict.fromkeys([each.name for each in crowd.entities]))
+        crowd.entities = tuple(map(seen.__getitem__, crowd.rows_at[:count].tolist()))
     return crowd.entities

@@ -167,13 +167,16 @@ def find_near(
     rows: npt.NDArray[np.int64],
     before: int,
     fresh: npt.NDArray[np.int64],
+    met: npt.NDArray[np.int64],
+    n_kinds: int,
 ) -> tuple[int, int, bool]:
     """The creatures, then the things, within `radius` blocks: how many, how many of them are not as they were
     when they were last near, and whether they are the very ones that the first `before` of `rows` say, and
     all as they were.
 
     Rows of `known` are the creatures' and then the things': kind or item, x, y, z. `rows` gets those that are
-    near, `fresh` those of them that had to be written anew.
+    near, `fresh` those of them that had to be written anew; `met` gets the tick for every kind of creature,
+    and from `n_kinds` on for every item, that is near.
     """
     body = bodies[0]
     count, n_fresh, same = 0, 0, True
@@ -185,6 +188,7 @@ def find_near(
             same = same and count < before and rows[count] == n
             rows[count] = n
             count += 1
+            met[mob.kind] = body.tick
             if _renew(known[n], mob.kind, mob.x, mob.y, mob.z):
                 fresh[n_fresh] = n
                 n_fresh += 1
@@ -196,6 +200,7 @@ def find_near(
             same = same and count < before and rows[count] == row
             rows[count] = row
             count += 1
+            met[n_kinds + item.item] = body.tick
             if _renew(known[row], item.item, item.x, item.y, item.z):
                 fresh[n_fresh] = row
                 n_fresh += 1

@@ -143,8 +143,6 @@ class TechTree:
         # The usual inputs first: comparing all of them takes a while.
         if action.attack or action.forward or action != _REST:
             play.acted = tick
-        if play.crowd.names:
-            play.met.update(dict.fromkeys(play.crowd.names, tick))
 
     def _act(self, play: Play, action: Action, instant: bool) -> None:
         """What is done before the tick: looking, taking in hand, and what is done in an instant."""
@@ -249,7 +247,7 @@ class TechTree:
 
 
 def _is_instant(action: Action) -> bool:
-    """Whether it asks for what is done in an instant, before a tick: the host has to look at every tick then."""
+    """Whether it asks for what is done in an instant, before a tick: the host looks at every tick then."""
     return (
         action.use
         or action.close_gui
