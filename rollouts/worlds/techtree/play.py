@@ -180,7 +180,7 @@ class Play:
     def inside(self, cell: Cell) -> bool:
         """Whether the world has such a cell."""
         (x, y, z), (nx, ny, nz) = cell, self.blocks.shape
-        return 0 <= x < nx and 0 <= y < ny and 0 <= z < nz
+        return bool(0 <= x < nx and 0 <= y < ny and 0 <= z < nz)
 
     def block(self, cell: Cell) -> str:
         """The name of the block in a cell of the world."""
