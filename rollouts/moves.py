@@ -1,7 +1,5 @@
 """What was done in an attempt, as rows: which inputs were held, and for how long."""
 
-from dataclasses import fields
-from operator import attrgetter
 from typing import Any, Final
 
 import polars as pl
@@ -11,14 +9,12 @@ from rollouts.protocols import Action, Move
 
 MOVES: Final = pl.Schema({"seq": pl.Int32(), "ticks": pl.Int32(), "action": pl.String()})
 """Inputs that were held, as JSON of those that were not at rest, and the ticks that passed under them."""
-_AT_REST: Final = {field.name: field.default for field in fields(Action)}
-_RESTS: Final = tuple(_AT_REST.values())
-_INPUTS: Final = attrgetter(*_AT_REST)
+_RESTS: Final = Action()
 
 
 def written(action: Action) -> str:
     """The inputs of an action that are not at rest, as JSON."""
-    held = zip(_AT_REST, _INPUTS(action), _RESTS, strict=True)
+    held = zip(Action._fields, action, _RESTS, strict=True)
     # Most are the very objects of rest, which is faster to see than that they are equal.
     return dumps({name: value for name, value, rest in held if value is not rest and value != rest}).decode()
 

@@ -3,6 +3,9 @@ that keep these protocols, so that an ablation is another part and never a fork.
 
 Coordinates are blocks, y upwards; yaw and pitch are degrees as in the game (yaw 0 looks to +z, 90 to -x;
 pitch 90 looks down). Time is game ticks, 20 per second.
+
+What is made at every step is a named tuple: a frozen dataclass sets each field by a call, and takes four
+times as long to make.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,8 +28,7 @@ class Seen(NamedTuple):
     z: float
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(NamedTuple):
     """What is around the agent: block indices into `palette`, and entities.
 
     `blocks[i, j, k]` is the block at (origin[0] + i, origin[1] + j, origin[2] + k). Cells that the agent
@@ -39,8 +41,7 @@ class Window:
     entities: tuple[Seen, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(NamedTuple):
     """What an agent observes after a tick: what MineRL's structured observation carries, and a window for
     executors that use one."""
 
@@ -60,8 +61,7 @@ class Observation:
     window: Window | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """Inputs that are held during a tick. GUI operations are given by what they make, as MineRL's older
     action spaces do; the world takes the time that they take and shows the GUI meanwhile."""
 
@@ -160,8 +160,7 @@ class Trial(NamedTuple):
     end_reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Advance:
+class Advance(NamedTuple):
     """What came of an action: a row per tick that passed, the events, and the observation after the last.
 
     Fewer ticks pass than were asked for when something happened that an agent would notice: a block broke,

@@ -1,7 +1,5 @@
 """What is in view: the nearest of each name, and rows only for what changed."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -19,7 +17,7 @@ def seen(*blocks: tuple[int, int, str], entities: tuple[Seen, ...] = (), x: floa
     for at, height, name in blocks:
         cells[at + 10, height, 0] = PALETTE.index(name)
     first = FakeWorld().reset(0)
-    return replace(first, x=x, y=0.0, z=0.5, window=Window(cells, (-10, 0, 0), PALETTE, entities))
+    return first._replace(x=x, y=0.0, z=0.5, window=Window(cells, (-10, 0, 0), PALETTE, entities))
 
 
 def looked(lookout: Lookout, observation: Observation) -> View:
@@ -97,4 +95,4 @@ def test_a_view_is_the_same_object_while_nothing_of_it_makes_a_row(minecraft: Do
 
 
 def test_without_a_window_nothing_is_known(minecraft: Domain) -> None:
-    assert Lookout(minecraft).look(replace(seen(), window=None)) is None
+    assert Lookout(minecraft).look(seen()._replace(window=None)) is None

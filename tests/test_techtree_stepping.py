@@ -3,7 +3,6 @@ actions leads back to the same observation."""
 
 import heapq
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -140,7 +139,7 @@ def _plain(seen: Observation) -> tuple[object, ...]:
     """An observation that can be compared: arrays compare by their bytes."""
     assert seen.window is not None
     window = (seen.window.blocks.tobytes(), seen.window.origin, seen.window.entities)
-    return replace(seen, window=None), window
+    return seen._replace(window=None), window
 
 
 def _columns(rows: list[dict[str, npt.NDArray[np.generic]]]) -> dict[str, list[object]]:

@@ -43,6 +43,24 @@ class Strike(NamedTuple):
     recharge: int
 
 
+class Breaking(NamedTuple):
+    """What comes of a block that breaks under what is held: what may fall, whether that is for want of a tool
+    nothing, how much the tool wears, and whether leaves hang on the block."""
+
+    drops: tuple[Drop, ...]
+    lacks_tool: bool
+    wear: int
+    holds_leaves: bool
+
+
+class Sizes(NamedTuple):
+    """How far is seen, in blocks: to each side and up and down of single blocks, all around of entities."""
+
+    side: int
+    tall: int
+    entities: float
+
+
 def _remembered(method: Callable[["Catalogue", Name], Value]) -> Callable[["Catalogue", Name], Value]:
     """A method whose answers are kept, in its catalogue: what it tells of a name never changes."""
 
@@ -81,6 +99,9 @@ class Catalogue:
         self._things = _table("items")
         self.air, self.wall, self.unknown = (self.block[name] for name in (AIR, WALL, UNKNOWN))
         self._speeds: dict[str, npt.NDArray[np.float64]] = {}
+        self._breakings: dict[tuple[str | None, str], Breaking] = {}
+        view = self.parameters["view"]
+        self.view = Sizes(view["radius"], view["radius_y"], float(view["entities"]))
         unknown = sorted(set(self.creatures) - domain.entities)
         if unknown:
             raise ValueError(f"techtree.toml: the domain has no {', '.join(unknown)}")
@@ -126,6 +147,7 @@ class Catalogue:
             table[number] = pace / hardness / divisor if hardness else AT_ONCE
         return table
 
+    @_remembered
     def hardness(self, block: str) -> float:
         """A block's hardness; negative where nothing breaks it."""
         row = self._blocks.get(block)
@@ -139,6 +161,30 @@ class Catalogue:
     @_remembered
     def _fit(self, block: str) -> frozenset[str]:
         return self.domain.fit_tools(block) if block in self.domain.blocks else frozenset()
+
+    def breaking(self, held: str | None, block: str) -> Breaking:
+        """What comes of it when `block` breaks under what is held."""
+        key = (held, block)
+        known = self._breakings.get(key)
+        if known is None:
+            known = self._breakings[key] = self._breaking(held, block)
+        return known
+
+    def _breaking(self, held: str | None, block: str) -> Breaking:
+        yields, wear, wears = self.harvests(held, block), 0, self.parameters["wear"]
+        if held is not None and held in self.domain.tools and self.hardness(block) > 0:
+            wear = wears["sword_block" if self.domain.tools[held][0] == "sword" else "tool_block"]
+        return Breaking(
+            drops=self.block_drops(block) if yields else (),
+            lacks_tool=not yields and bool(self.domain.drops.get(block)),
+            wear=wear,
+            holds_leaves=block in self.named(self.parameters["decay"]["holders"]),
+        )
+
+    @cached_property
+    def unsteady(self) -> frozenset[str]:
+        """The blocks that do not stay where they are when the one below them goes."""
+        return frozenset((*self.parameters["rooted"]["blocks"], *self.parameters["falling"]["blocks"]))
 
     @_remembered
     def block_drops(self, block: str) -> tuple[Drop, ...]:
@@ -168,11 +214,13 @@ class Catalogue:
 
     # Items -------------------------------------------------------------------------------------------------
 
+    @_remembered
     def stack(self, item: str) -> int:
         """How many of an item share a slot."""
         row = self._things.get(item)
         return int(row["stack"]) if row else int(self.parameters["rules"]["stack"])
 
+    @_remembered
     def durability(self, item: str) -> int:
         """How many uses an item lasts; 0 where it does not wear."""
         row = self._things.get(item)

@@ -34,6 +34,9 @@ def advance(
     any flag is the last.
     """
     body, controls, rule = bodies[0], inputs[0], rules[0]
+    # Blocks change between calls only, so what nothing moved in one tick need not be looked at in the next.
+    idle, lying = np.zeros(len(mobs), np.bool_), np.zeros(len(items), np.bool_)
+    ways = np.full((len(mobs), 3), np.nan)
     for n in range(ticks):
         flags = 0
         body.tick += 1
@@ -54,8 +57,8 @@ def advance(
                     body.screen_left -= 1
                     if body.screen_left == 0:
                         flags |= SCREEN
-        wander(blocks, traits, rule, body, mobs, creatures)
-        flags |= lie_about(blocks, traits, rule, body, items)
+        wander(blocks, traits, rule, body, mobs, creatures, idle, ways)
+        flags |= lie_about(blocks, traits, rule, body, items, lying)
         flags |= smelt(rule, body, furnaces)
         at = first + n
         out[0, at], out[1, at], out[2, at] = body.x, body.y, body.z

@@ -19,8 +19,14 @@ from rollouts.worlds.techtree.state import (
     STUCK,
     TOUCHED,
     UNFUELLED,
+    of_thing,
+    real,
+    whole,
 )
 
+_EXHAUSTION = real("exhaustion")
+_STUCK, _MINE_X, _MINE_Y, _MINE_Z = map(whole, ("stuck", "mine_x", "mine_y", "mine_z"))
+_ITEM, _COUNT, _WEAR, _REFUSED, _TOUCHED = map(of_thing, ("item", "count", "wear", "refused", "touched"))
 _LOST = {1: "burnt", 2: "vanished", 3: "not picked up"}
 
 
@@ -40,7 +46,7 @@ def follow(play: Play, flags: int) -> None:
         _lost(play)
     if flags & STUCK:
         play.notice("NAV_STUCK", f"within {play.parameters['rules']['stuck_radius']} blocks")
-        play.body["stuck"] = 0
+        play.state.wholes[_STUCK] = 0
     if flags & STALLED:
         play.notice("GUI_STALL", play.screen)
     if flags & UNFUELLED:
@@ -60,29 +66,29 @@ def decay(play: Play) -> None:
 
 
 def _broke(play: Play) -> None:
-    body = play.body
-    cell = (int(body["mine_x"]), int(body["mine_y"]), int(body["mine_z"]))
+    wholes = play.state.wholes
+    cell = (wholes[_MINE_X], wholes[_MINE_Y], wholes[_MINE_Z])
     name, held = play.block(cell), play.pack.held_item
     play.put(cell, play.catalogue.palette[play.catalogue.air])
-    body["exhaustion"] += play.parameters["hands"]["mine_exhaustion"]
-    body["stuck"] = 0
+    play.state.reals[_EXHAUSTION] += play.parameters["hands"]["mine_exhaustion"]
+    wholes[_STUCK] = 0
     play.achieved = play.now
     play.count("mine_block", name)
     if name == play.domain.smelting_station:
         furnaces.spill(play, cell)
     if name == play.parameters["wash"]["station"]:
         play.water.pop(cell, None)
-    if play.catalogue.harvests(held, name):
-        _scatter(play, cell, name, wanted=True)
-    elif play.domain.drops.get(name):
+    breaking = play.catalogue.breaking(held, name)
+    _let_fall(play, cell, name, breaking.drops, wanted=True)
+    if breaking.lacks_tool:
         play.notice("MISSING_TOOL", name)
-    if held is not None and held in play.domain.tools and play.catalogue.hardness(name) > 0:
-        table = play.parameters["wear"]
-        sword = play.domain.tools[held][0] == "sword"
-        hands.wear(play, table["sword_block" if sword else "tool_block"])
-    _uproot(play, (cell[0], cell[1] + 1, cell[2]))
-    hands.settle(play, cell)
-    if name in play.catalogue.named(play.parameters["decay"]["holders"]):
+    if breaking.wear:
+        hands.wear(play, breaking.wear)
+    above = (cell[0], cell[1] + 1, cell[2])
+    if play.inside(above) and play.block(above) in play.catalogue.unsteady:
+        _uproot(play, above)
+        hands.settle(play, cell)
+    if breaking.holds_leaves:
         _loosen_leaves(play, cell)
 
 
@@ -97,8 +103,11 @@ def _uproot(play: Play, cell: Cell) -> None:
 
 def _scatter(play: Play, cell: Cell, name: str, *, wanted: bool) -> None:
     """What a block leaves falls into its cell."""
-    drops = _drawn(play, name, play.catalogue.block_drops(name), cell)
-    for drop in drops:
+    _let_fall(play, cell, name, play.catalogue.block_drops(name), wanted=wanted)
+
+
+def _let_fall(play: Play, cell: Cell, name: str, drops: tuple[Drop, ...], *, wanted: bool) -> None:
+    for drop in _drawn(play, name, drops, cell):
         count = play.amount(drop.least, drop.most, 11, *cell)
         if count:
             play.drop(cell[0] + 0.5, cell[1] + 0.3, cell[2] + 0.5, drop.item, count, wanted=wanted)
@@ -106,6 +115,8 @@ def _scatter(play: Play, cell: Cell, name: str, *, wanted: bool) -> None:
 
 def _drawn(play: Play, source: str, drops: tuple[Drop, ...], cell: Cell) -> list[Drop]:
     """The drops that luck grants; a rare one may come in place of a usual one."""
+    if len(drops) == 1 and drops[0].luck >= 1:
+        return [*drops]
     rare = [drop for n, drop in enumerate(drops) if drop.luck < 1 and play.luck(30 + n, *cell) < drop.luck]
     replaced = play.parameters["instead"].get(source, []) if rare else []
     usual = [drop for drop in drops if drop.luck >= 1 and drop.item not in replaced]
@@ -154,16 +165,16 @@ def _hit(play: Play) -> None:
 
 
 def _touched(play: Play) -> None:
-    for row in np.flatnonzero(play.state.items["touched"]):
-        thing = play.state.items[int(row)]
-        thing["touched"] = 0
-        item = play.catalogue.items[int(thing["item"])]
-        taken = play.pack.add(item, int(thing["count"]), int(thing["wear"]))
-        thing["count"] -= taken
+    things = play.state.things
+    for row in play.state.items["touched"].nonzero()[0].tolist():
+        things[row, _TOUCHED] = 0
+        item, count = play.catalogue.items[things[row, _ITEM]], things[row, _COUNT]
+        taken = play.pack.add(item, count, things[row, _WEAR])
+        things[row, _COUNT] = count - taken
         if taken:
             play.count("pickup", item, taken)
-        if int(thing["count"]):
-            thing["refused"] = 1
+        if taken < count:
+            things[row, _REFUSED] = 1
             play.refuse("INVENTORY_FULL", item)
 
 

@@ -54,15 +54,19 @@ class Pack:
         left = count
         if stack > 1:
             for slot in self.slots:
-                if left and slot and slot.item == item and slot.count < stack:
+                if slot is not None and slot.item == item and slot.count < stack:
                     moved = min(left, stack - slot.count)
                     slot.count += moved
                     left -= moved
-        for index, slot in enumerate(self.slots):
-            if left and slot is None:
+                    if not left:
+                        break
+        for index, slot in enumerate(self.slots if left else ()):
+            if slot is None:
                 moved = min(left, stack)
                 self.slots[index] = Slot(item, moved, wear)
                 left -= moved
+                if not left:
+                    break
         self._note(item, count - left)
         return count - left
 

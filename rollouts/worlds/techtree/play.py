@@ -11,17 +11,20 @@ from rollouts.protocols import Seen, Truth, Window, WorldEvent
 from rollouts.worlds.techtree.catalogue import Catalogue
 from rollouts.worlds.techtree.compiled import chance
 from rollouts.worlds.techtree.pack import Pack
+from rollouts.worlds.techtree.scene_kernel import let_fall
 from rollouts.worlds.techtree.settings import Settings
 from rollouts.worlds.techtree.state import LAVA, MAX_ITEMS, MAX_MOBS, WATER, State, whole
 from warehouse.vocabulary import GUIS
 
 Cell = tuple[int, int, int]
 NO_SCREEN: Final = GUIS.index("none")
-_SCREEN: Final = whole("screen")
-_OF_THE_STATE: Final = frozenset(
-    {"catalogue", "domain", "parameters", "settings", "seed", "state", "blocks", "body", "near"}
+_NOTHING: Final = Seen("", 0.0, 0.0, 0.0)
+_MADE_WITH_IT: Final = frozenset(
+    {"catalogue", "domain", "parameters", "settings", "seed", "state", "blocks", "body"}
+    | {"view", "altered", "seen_version", "crowd"}
 )
-"""what a copy of a play has already when it is made"""
+"""what a copy of a play has when it is made: the state, and a view that it makes anew when it looks"""
+_SCREEN, _SCREEN_LEFT, _SCREEN_STILL, _STUCK = map(whole, ("screen", "screen_left", "screen_still", "stuck"))
 # Ticks in which the same refusal is one refusal: the key is still held.
 _SAME_REFUSAL: Final = 20
 # What a message about a refusal says, where messages are on: signal and words.
@@ -36,6 +39,28 @@ _SAID: Final = {
     "SMELT_FAIL": ("result_failed", "The furnace does not take it: {}"),
     "TARGET_UNREACHABLE": ("out_of_reach", "Out of reach: {}"),
 }
+
+
+class Crowd:
+    """What of creatures and things was near when it was last looked (view.py): what has not changed since
+    need not be made anew. A row per creature, then one per thing."""
+
+    def __init__(self) -> None:
+        rows = MAX_MOBS + MAX_ITEMS
+        self.known = np.full((rows, 4), np.nan)
+        self.known_at = self.known.data
+        """kind or item, x, y and z, as they were when it was last near"""
+        self.seen: list[Seen] = [_NOTHING] * rows
+        """the same as is shown"""
+        self.rows = np.empty(rows, np.int64)
+        self.rows_at = self.rows.data
+        self.count = 0
+        """the first `count` of `rows` are those that are near"""
+        self.fresh = np.empty(rows, np.int64)
+        self.fresh_at = self.fresh.data
+        """scratch"""
+        self.entities: tuple[Seen, ...] = ()
+        """what is near"""
 
 
 class Play:
@@ -65,8 +90,8 @@ class Play:
         """where the body was after each step: tick, x, y, z; for the inner truth, as are the next four"""
         self.struck: dict[str, int] = {}
         """block or creature -> the last tick at which the hands were on one"""
-        self.met: dict[str, int] = {}
-        """creature or thing -> the last tick at which one was in view"""
+        self.met = np.full(len(catalogue.creatures) + len(catalogue.items), -1, np.int64)
+        """the last tick at which each kind of creature, and then each item, was in view"""
         self.acted = -1
         """the last tick at which anything was pressed"""
         self.achieved = -1
@@ -76,13 +101,12 @@ class Play:
         self.message: str | None = None
         self.version = 0
         """rises with every block that changes, so that a view can be kept until then"""
+        self.altered: list[Cell] = []
+        """the cells that changed since the view was made, where they were put one by one"""
         self.view: Window | None = None
-        self.view_key: tuple[int, ...] = ()
-        """the corner of the view and the version of the blocks in it"""
-        self.near = np.empty((MAX_MOBS + MAX_ITEMS, 4))
-        """scratch: what of creatures and things is near, as numbers"""
-        self.entities: tuple[tuple[int, bytes], tuple[Seen, ...]] = ((0, b""), ())
-        """what was near when it was last looked, and the numbers that this was read from"""
+        self.seen_version = -1
+        """the version of the blocks in it"""
+        self.crowd = Crowd()
         self.now = 0
         """the tick that is being made"""
         self._refused: dict[tuple[str, str], int] = {}
@@ -93,7 +117,7 @@ class Play:
         other = Play(self.catalogue, self.settings, self.state.copy(), self.seed)
         shared = {id(each): each for each in (self.catalogue, self.domain, self.parameters, self.settings)}
         for name, value in vars(self).items():
-            if name not in _OF_THE_STATE:
+            if name not in _MADE_WITH_IT:
                 setattr(other, name, deepcopy(value, shared))
         return other
 
@@ -143,10 +167,18 @@ class Play:
         self.changes.extend((self.now, item, delta, left) for item, delta, left in rows)
         if rows:
             self.achieved = self.now
-            self.body["screen_still"] = 0
-            self.body["stuck"] = 0
+            wholes = self.state.wholes
+            wholes[_SCREEN_STILL] = wholes[_STUCK] = 0
             self.state.items["refused"] = 0
         return bool(rows)
+
+    def last_met(self, name: str) -> int:
+        """The last tick at which a creature, or a thing that lay about, of this name was in view; -1 for
+        never."""
+        kinds, item = self.catalogue.creatures, self.catalogue.item
+        rows = [kinds.index(name)] if name in kinds else []
+        rows += [len(kinds) + item[name]] if name in item else []
+        return max((int(self.met[row]) for row in rows), default=-1)
 
     def luck(self, purpose: int, *where: int) -> float:
         """A number in [0, 1) that depends on the seed, the tick, the purpose and the place alone."""
@@ -155,13 +187,16 @@ class Play:
 
     def amount(self, least: int, most: int, purpose: int, *where: int) -> int:
         """A whole number from `least` to `most`, both included."""
+        if most == least:
+            return least
         return least + int(self.luck(purpose, *where) * (most - least + 1))
 
     # Blocks ------------------------------------------------------------------------------------------------
 
     def inside(self, cell: Cell) -> bool:
         """Whether the world has such a cell."""
-        return all(0 <= at < size for at, size in zip(cell, self.blocks.shape, strict=True))
+        (x, y, z), (nx, ny, nz) = cell, self.blocks.shape
+        return bool(0 <= x < nx and 0 <= y < ny and 0 <= z < nz)
 
     def block(self, cell: Cell) -> str:
         """The name of the block in a cell of the world."""
@@ -171,6 +206,7 @@ class Play:
         """Puts a block into a cell of the world; what was there is gone."""
         self.blocks[cell] = self.catalogue.block[name]
         self.version += 1
+        self.altered.append(cell)
 
     def traits(self, cell: Cell) -> int:
         """The traits of the block in a cell of the world."""
@@ -212,30 +248,22 @@ class Play:
     ) -> None:
         """Lets things fall. `wanted` says that an act of the agent broke them loose. When too many lie about
         the oldest is gone."""
-        items = self.state.items
-        free = (items["count"] == 0).argmax()
-        place = int(free if items["count"][free] == 0 else items["age"].argmax())
-        cost = self.parameters["hands"]
-        toss = cost["toss"]
-        vx, vz = toss * (2 * self.luck(20, place) - 1), toss * (2 * self.luck(21, place) - 1)
-        # In the order of ITEM: at rest it has neither age nor history.
-        number, wait = self.catalogue.item[item], cost["pick_up_wait"]
-        items[place] = (x, y, z, vx, 0.1, vz, number, count, wear, 0, wait, 0, int(wanted), 0, 0)
-        self.body["n_items"] = max(int(self.body["n_items"]), place + 1)
-        assert place < MAX_ITEMS
+        cost, state = self.parameters["hands"], self.state
+        number, toss, wait = self.catalogue.item[item], cost["toss"], cost["pick_up_wait"]
+        seed, now = self.seed, self.now
+        let_fall(seed, now, x, y, z, toss, number, count, wear, wait, int(wanted), state.body, state.items)
 
     # Screens -----------------------------------------------------------------------------------------------
 
     def open_screen(self, screen: str, ticks: int) -> None:
         """Shows a screen, for `ticks` ticks or, at 0, until it is closed."""
-        self.body["screen"] = GUIS.index(screen)
-        self.body["screen_left"] = ticks
-        self.body["screen_still"] = 0
+        wholes = self.state.wholes
+        wholes[_SCREEN], wholes[_SCREEN_LEFT], wholes[_SCREEN_STILL] = GUIS.index(screen), ticks, 0
         self.kept_open = ticks == 0
 
     def close_screen(self) -> None:
         """Takes the screen away, and with it an operation under way."""
-        self.body["screen"], self.body["screen_left"] = NO_SCREEN, 0
+        self.state.wholes[_SCREEN], self.state.wholes[_SCREEN_LEFT] = NO_SCREEN, 0
         self.pending, self.kept_open = None, False
 
     @property

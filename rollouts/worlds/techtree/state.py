@@ -100,6 +100,11 @@ def whole(name: str) -> int:
     return (BODY.names or ()).index(name) - _REALS
 
 
+def of_thing(name: str) -> int:
+    """Where a whole number of a thing is in its row of `State.things`."""
+    return (ITEM.names or ()).index(name)
+
+
 class State:
     """The records of one world. `bytes()` is all of it, for comparing two worlds."""
 
@@ -113,6 +118,8 @@ class State:
         self.mobs: Records = np.zeros(MAX_MOBS, MOB)
         self.mobs["kind"] = -1
         self.items: Records = np.zeros(MAX_ITEMS, ITEM)
+        self.things = self.items.view(np.int64).reshape(MAX_ITEMS, -1).data
+        """their whole numbers in the same way, a row per thing"""
         self.furnaces: Records = np.zeros(MAX_FURNACES, FURNACE)
 
     def copy(self) -> "State":

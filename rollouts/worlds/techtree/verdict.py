@@ -120,7 +120,7 @@ class _Case:
     def nearest(self) -> float:
         """How near to the eyes a block that it was after came into view, infinite for never; 0 for a
         creature that did."""
-        if any(self.play.met.get(name, -1) >= self.trial.since for name in self.creatures):
+        if any(self.play.last_met(name) >= self.trial.since for name in self.creatures):
             return 0.0
         play, view = self.play, self.play.parameters["view"]
         lookup = play.catalogue

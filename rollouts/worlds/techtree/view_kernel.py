@@ -129,25 +129,88 @@ def _open(blocks: Blocks, traits: Traits, x: int, y: int, z: int) -> bool:
 
 
 @compiled
+def fill_around(
+    blocks: Blocks,
+    traits: Traits,
+    x0: int,
+    y0: int,
+    z0: int,
+    x: int,
+    y: int,
+    z: int,
+    unknown: int,
+    out: Blocks,
+) -> None:
+    """Fills anew what a change of the cell (x, y, z) may have changed in a window from (x0, y0, z0) on: the
+    cell and its six neighbours. What `out` shows of them is then `fill_window`'s."""
+    nx, ny, nz = blocks.shape
+    sx, sy, sz = out.shape
+    for dx in range(-1, 2):
+        for dy in range(-1, 2):
+            for dz in range(-1, 2):
+                if abs(dx) + abs(dy) + abs(dz) > 1:
+                    continue
+                u, v, w = x + dx, y + dy, z + dz
+                inside = 0 <= u < nx and 0 <= v < ny and 0 <= w < nz
+                i, j, k = u - x0, v - y0, w - z0
+                if inside and 0 <= i < sx and 0 <= j < sy and 0 <= k < sz:
+                    out[i, j, k] = blocks[u, v, w] if _open(blocks, traits, u, v, w) else unknown
+
+
+@compiled
 def find_near(
-    bodies: Any, mobs: Any, items: Any, radius: float, out: npt.NDArray[np.float64]
-) -> tuple[int, int]:
-    """The creatures, then the things, within `radius` blocks; how many of each. `out[n]` gets the creature's
-    kind, or the item, and x, y, z."""
+    bodies: Any,
+    mobs: Any,
+    items: Any,
+    radius: float,
+    known: npt.NDArray[np.float64],
+    rows: npt.NDArray[np.int64],
+    before: int,
+    fresh: npt.NDArray[np.int64],
+    met: npt.NDArray[np.int64],
+    n_kinds: int,
+) -> tuple[int, int, bool]:
+    """The creatures, then the things, within `radius` blocks: how many, how many of them are not as they were
+    when they were last near, and whether they are the very ones that the first `before` of `rows` say, and
+    all as they were.
+
+    Rows of `known` are the creatures' and then the things': kind or item, x, y, z. `rows` gets those that are
+    near, `fresh` those of them that had to be written anew; `met` gets the tick for every kind of creature,
+    and from `n_kinds` on for every item, that is near.
+    """
     body = bodies[0]
-    found = 0
+    count, n_fresh, same = 0, 0, True
     limit = radius * radius
     for n in range(body.n_mobs):
         mob = mobs[n]
         dx, dy, dz = mob.x - body.x, mob.y - body.y, mob.z - body.z
         if mob.kind >= 0 and dx * dx + dy * dy + dz * dz <= limit:
-            out[found, 0], out[found, 1], out[found, 2], out[found, 3] = mob.kind, mob.x, mob.y, mob.z
-            found += 1
-    n_mobs = found
+            same = same and count < before and rows[count] == n
+            rows[count] = n
+            count += 1
+            met[mob.kind] = body.tick
+            if _renew(known[n], mob.kind, mob.x, mob.y, mob.z):
+                fresh[n_fresh] = n
+                n_fresh += 1
     for n in range(body.n_items):
         item = items[n]
         dx, dy, dz = item.x - body.x, item.y - body.y, item.z - body.z
         if item.count > 0 and dx * dx + dy * dy + dz * dz <= limit:
-            out[found, 0], out[found, 1], out[found, 2], out[found, 3] = item.item, item.x, item.y, item.z
-            found += 1
-    return n_mobs, found - n_mobs
+            row = len(mobs) + n
+            same = same and count < before and rows[count] == row
+            rows[count] = row
+            count += 1
+            met[n_kinds + item.item] = body.tick
+            if _renew(known[row], item.item, item.x, item.y, item.z):
+                fresh[n_fresh] = row
+                n_fresh += 1
+    return count, n_fresh, same and count == before and n_fresh == 0
+
+
+@compiled
+def _renew(known: npt.NDArray[np.float64], number: int, x: float, y: float, z: float) -> bool:
+    """Writes into a row of what is known; whether it said anything else before."""
+    if known[0] == number and known[1] == x and known[2] == y and known[3] == z:
+        return False
+    known[0], known[1], known[2], known[3] = number, x, y, z
+    return True

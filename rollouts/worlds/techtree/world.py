@@ -109,25 +109,32 @@ class TechTree:
         play.events, play.changes, play.message = [], [], None
         stretches: list[Stretch] = []
         passed, noticed = 0, False
+        instant, name = _is_instant(action), action.name()
         while passed < ticks and not noticed:
             play.now = wholes[_TICK] + 1
             if play.decays:
                 decay(play)
-            noticed = self._act(action)
+            before = wholes[_SCREEN]
+            if wholes[_ALIVE]:
+                self._act(play, action, instant)
             screen, held = wholes[_SCREEN], pack.held_item
-            first, done, flags = self._pass(action, held, ticks - passed)
+            noticed = screen != before
+            # Whatever is done in an instant is done at every tick; taking in hand ends with having.
+            span = 1 if instant or (action.equip is not None and action.equip != held) else ticks - passed
+            first, done, flags = self._pass(play, action, held, span)
             play.now = wholes[_TICK]
             if action.attack and wholes[_MINE_X] >= 0:
                 cell = wholes[_MINE_X], wholes[_MINE_Y], wholes[_MINE_Z]
                 play.struck[play.block(cell)] = play.now
-            texts = last = (held or hands.BARE, GUIS[screen], action.name())
+            texts = last = (held or hands.BARE, GUIS[screen], name)
             if flags:
                 follow(play, flags)
                 self._sheet[_HUNGER, first + done - 1] = play.state.reals[_FOOD]
-                last = (pack.held_item or hands.BARE, GUIS[wholes[_SCREEN]], texts[2])
+                last = (pack.held_item or hands.BARE, GUIS[wholes[_SCREEN]], name)
             # An operation opens, ends or closes a screen; each is noticed.
             noticed = bool(noticed or flags & NOTICED or wholes[_SCREEN] != screen)
-            noticed = play.note_pack() or noticed
+            if pack.changes:
+                noticed = play.note_pack() or noticed
             stretches.append(Stretch(self._sheet, first, first + done, texts, last))
             passed += done
         seen = observe(play)
@@ -142,31 +149,21 @@ class TechTree:
         # The usual inputs first: comparing all of them takes a while.
         if action.attack or action.forward or action != _REST:
             play.acted = tick
-        if seen.window is not None:
-            met = play.met
-            for each in seen.window.entities:
-                met[each.name] = tick
 
-    def _act(self, action: Action) -> bool:
-        """What is done in an instant, before the tick; whether a screen opened or closed by it."""
-        play = self.play
-        wholes = play.state.wholes
-        if not wholes[_ALIVE]:
-            return False
-        before = wholes[_SCREEN]
+    def _act(self, play: Play, action: Action, instant: bool) -> None:
+        """What is done before the tick: looking, taking in hand, and what is done in an instant."""
         if action.close_gui:
             play.close_screen()
-        if not wholes[_SCREEN]:
+        if not play.state.wholes[_SCREEN]:
             reals = play.state.reals
             if action.yaw is not None:
                 reals[_YAW] = action.yaw
             if action.pitch is not None:
                 reals[_PITCH] = min(90.0, max(-90.0, action.pitch))
-        if action.equip is not None:
+        if action.equip is not None and action.equip != play.pack.held_item:
             hands.equip(play, action.equip)
-        if play.pending is None:
+        if instant and play.pending is None:
             self._operate(action)
-        return wholes[_SCREEN] != before
 
     def _operate(self, action: Action) -> None:
         """Crafts, smelts, collects, places or uses, whichever comes first in this order."""
@@ -181,13 +178,14 @@ class TechTree:
         elif action.collect:
             self._begin("collect", self._furnace_screen(), cost["collect_ticks"])
         elif action.place is not None or action.use:
-            if play.body["screen"] or play.body["use_wait"]:
+            wholes = play.state.wholes
+            if wholes[_SCREEN] or wholes[_USE_WAIT]:
                 return
             if action.place is not None:
                 hands.place(play, action.place)
-                play.body["use_wait"] = cost["use_wait"]
+                wholes[_USE_WAIT] = cost["use_wait"]
             elif hands.use(play):
-                play.body["use_wait"] = cost["use_wait"]
+                wholes[_USE_WAIT] = cost["use_wait"]
 
     def _furnace_screen(self) -> str:
         at_furnace = self.play.station(self.play.domain.smelting_station) is not None
@@ -202,10 +200,10 @@ class TechTree:
         play.kept_open = kept
         play.pending = (kind, names)
 
-    def _pass(self, action: Action, held: str | None, ticks: int) -> tuple[int, int, int]:
-        """Lets ticks pass under the action's held inputs: where in the sheet they begin, how many they are,
-        and the flags of the last."""
-        play, state, lookup = self.play, self.play.state, self._catalogue
+    def _pass(self, play: Play, action: Action, held: str | None, ticks: int) -> tuple[int, int, int]:
+        """Lets at most so many ticks pass under the action's held inputs: where in the sheet they begin, how
+        many they are, and the flags of the last."""
+        state, lookup = play.state, self._catalogue
         wholes = state.wholes
         free = not wholes[_SCREEN] and wholes[_ALIVE] != 0
         blow = lookup.strike(held)
@@ -220,7 +218,9 @@ class TechTree:
             free and action.use and not wholes[_USE_WAIT] and self._can_eat(held),
             blow.recharge,
         )
-        span = self._span(action, held, ticks)
+        span = min(ticks, STRETCH)
+        if play.decays:
+            span = max(1, min(span, play.decays[0][0] - wholes[_TICK]))
         first = self._room(span)
         done, flags = advance(
             span,
@@ -246,22 +246,20 @@ class TechTree:
             self._sheet, self._noted = _blank(), 0
         return self._noted
 
-    def _span(self, action: Action, held: str | None, ticks: int) -> int:
-        """How many ticks may pass before the host has to look again: one while an instant act is held."""
-        if (
-            (action.use or action.close_gui or action.collect)
-            or not (action.place is None and action.craft is None and action.smelt is None)
-            or (action.equip is not None and action.equip != held)
-        ):
-            return 1
-        decays = self.play.decays
-        until = decays[0][0] - self.play.state.wholes[_TICK] if decays else ticks
-        return max(1, min(ticks, STRETCH, until))
-
     def _can_eat(self, held: str | None) -> bool:
         return (
             held in self.play.domain.foods and float(self.play.body["food"]) < self.play.domain.spawn_hunger
         )
+
+
+def _is_instant(action: Action) -> bool:
+    """Whether it asks for what is done in an instant, before a tick: the host looks at every tick then."""
+    return (
+        action.use
+        or action.close_gui
+        or action.collect
+        or not (action.place is None and action.craft is None and action.smelt is None)
+    )
 
 
 def _blank() -> Sheet:
