@@ -226,7 +226,9 @@ class _Simulation:
         # One that is carried is not in reach; only where the action failed may another have stood there.
         carried = station in self.have and not self._is_retry(step)
         placed = any(
-            each.kind != "move" and each.target == station and self.domain.brings_into_reach(each.kind, station)
+            each.kind != "move"
+            and each.target == station
+            and self.domain.brings_into_reach(each.kind, station)
             for each in later
         )
         if station in self.away or placed or carried:

@@ -30,7 +30,7 @@ class _Row(BaseModel):
 class _TaskRow(_Row):
     kind: str
     instruction: str
-    any_of: tuple[str, ...]
+    any_of: tuple[str, ...] = ()
     count: int = 1
     event: str | None = None
     without_it: str = Field(default="", description="what an inventory alone would let pass")
@@ -42,6 +42,8 @@ class _TaskRow(_Row):
         if self.event is not None:
             judge = "event"
             note = f'needs the event "{self.event}": an inventory alone would accept {self.without_it}'
+            if not self.any_of:
+                note = f'shown by the event "{self.event}" alone: an inventory tells of {self.without_it}'
         elif self.unreachable is not None:
             judge, note = "unreachable", self.unreachable
         own = self.model_dump(include={"kind", "instruction", "any_of", "count"})

@@ -52,9 +52,7 @@ class Chain(Errand):
     def try_directly(self, name: str) -> None:
         """What can be done towards making `name` although there is no known way: what of it can be got is
         got, and then it is tried. Somebody who does not know better does so, and learns from what happens."""
-        kind = (
-            "craft" if name in self.facts.recipes else "combat" if name in self.facts.entities else "mine"
-        )
+        kind = "craft" if name in self.facts.recipes else "combat" if name in self.facts.entities else "mine"
         for recipe in self.facts.recipes.get(name, ())[:1]:
             for ingredient, count in recipe.ingredients:
                 self._if_possible(Chain.acquire, ingredient, count)

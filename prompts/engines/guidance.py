@@ -170,7 +170,9 @@ class Guidance:
         """Corrects the beliefs about the risk's action; the steps that no belief can take up are left."""
         kind, target = risk
         label = entry.entry_id[:LABEL_LENGTH]
-        stations = {step.target for step in before if step.target and reaches(step, self.facts)} & self.facts.stations
+        stations = {
+            step.target for step in before if step.target and reaches(step, self.facts)
+        } & self.facts.stations
         supplies = _supplies(entry, before, stations)
         if kind == "craft" and target in self._recipes and stations <= {self.facts.crafting_station}:
             self._recipes[target] = tuple(
