@@ -89,6 +89,15 @@ def shipped_suites(domain: Domain) -> list[str]:
     return sorted(path.stem for path in (_DOMAINS / domain.name / "suites").glob("*.toml"))
 
 
+def suite_groups(named: str, domain: str) -> tuple[str, ...]:
+    """The groups of a suite that the domain of this name ships, in its order, without reading the domain;
+    none where it ships no such suite."""
+    path = _DOMAINS / domain / "suites" / f"{named}.toml"
+    if not path.is_file():
+        return ()
+    return tuple(group["name"] for group in tomllib.loads(path.read_text(encoding="utf-8"))["groups"])
+
+
 def find_suite(named: str, domain: Domain) -> Suite:
     """The suite that the domain ships under this name, else that in the JSON file of this path.
 

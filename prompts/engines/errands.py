@@ -80,7 +80,7 @@ class Errand:
 
     def reach_stations(self, stations: Sequence[str]) -> None:
         """All of `stations` in reach at once. Of several, the materials of those that have to be made are got
-        first, and these are made beside one that stands; who goes for materials in between leaves it again."""
+        first, and these are made beside one that stands: who goes for materials in between leaves it."""
         away = [station for station in stations if station not in self._near]
         if len(stations) < 2 or not away:
             for station in stations:

@@ -19,13 +19,13 @@ from warehouse.domains import Domain
 _TRY: Final = [*KEY, "seq"]
 _PARTS: Final = pl.Schema(
     {
-        "target": pl.String,
-        "way": pl.Int32,
-        "makes": pl.String,
-        "makes_count": pl.Int64,
-        "stations": pl.List(pl.String),
-        "name": pl.String,
-        "each": pl.Int64,
+        "target": pl.String(),
+        "way": pl.Int32(),
+        "makes": pl.String(),
+        "makes_count": pl.Int64(),
+        "stations": pl.List(pl.String()),
+        "name": pl.String(),
+        "each": pl.Int64(),
     }
 )
 
@@ -195,8 +195,8 @@ def _made_before(tries: pl.DataFrame, case: Case) -> pl.DataFrame:
 
 
 def _at_stations(tries: pl.DataFrame, case: Case) -> pl.DataFrame:
-    """`lacks`: the first of the `stations` that was not in reach at the tick, "" where all were; null where the
-    source cannot see."""
+    """`lacks`: the first of the `stations` that was not in reach at the tick, "" where all were; null where
+    the source cannot see."""
     tries = tries.with_columns(lacks=pl.lit(""))
     for station in tries["stations"].list.explode().unique(maintain_order=True).drop_nulls():
         needed = pl.col("stations").list.contains(station)

@@ -119,6 +119,7 @@ class _Reader:
             stack=int(pack.get("stack", 64)),
             stacks=stacks,
             built_in_place=in_place,
+            unyielding=bool(rules["tools"].get("unyielding", False)),
             **{name: float(body[key]) for key, name in _BODY.items() if key in body},
         )
 

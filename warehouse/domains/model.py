@@ -146,6 +146,8 @@ class Domain:
     """item -> how many of it share a slot"""
     built_in_place: frozenset[str] = frozenset()
     """stations that stand where they are made, and that nobody carries"""
+    unyielding: bool = False
+    """whether a block that needs a tool does not break without one; else it breaks and yields nothing"""
     reach: float = 4.5
     """blocks from the eyes: how far an agent can act"""
     eye_height: float = 1.62
