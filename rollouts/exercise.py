@@ -39,7 +39,7 @@ WORLD_STANDS_IN: Final = (
 
 PLAYERS_STAND_IN: Final = (
     "Planner and low-level policy are stand-ins: a rule engine with seeded misconceptions, and scripted "
-    "moves. The world is the published game. These figures say nothing of a language model or a trained agent."
+    "moves. The world is the published game. The figures say nothing of a language model or a trained agent."
 )
 POLICY_STANDS_IN: Final = (
     "The low-level policy is a stand-in: scripted moves. These figures say nothing of a trained agent."
