@@ -51,14 +51,15 @@ class CrafterWorld:
 
     def __init__(self, domain: Domain, settings: Settings | None = None) -> None:
         self._domain = domain
-        self._game = Game(images=(settings or Settings()).images)
+        self.game = Game(images=(settings or Settings()).images)
+        """the game's own state; nothing that an agent may look into"""
         self._seed: int | None = None
         self._tick = 0
         self._seen: Observation | None = None
 
     def reset(self, seed: int) -> Observation:
         """A new world from a seed, the agent in its middle, tick 0."""
-        self._game.begin(seed)
+        self.game.begin(seed)
         self._seed, self._tick = seed, 0
         self._seen = self._observed(self._held())
         return self._seen
@@ -114,13 +115,13 @@ class CrafterWorld:
         """One tick: notes what happened, and says whether a step that was asked for was made. Nothing happens
         any more once the agent is dead."""
         self._tick += 1
-        player = self._game.player
+        player = self.game.player
         if player.health <= 0:
             return False
         wanted = self._wanted(action)
-        ahead, was = self._game.ahead().material, tuple(int(at) for at in player.pos)
+        ahead, was = self.game.ahead().material, tuple(int(at) for at in player.pos)
         vitals, counted = dict(player.inventory), dict(player.achievements)
-        self._game.step(ACTIONS[wanted])
+        self.game.step(ACTIONS[wanted])
         for achievement, count in player.achievements.items():
             if count > counted[achievement]:
                 events += _counters(self._tick, achievement, ahead)
@@ -155,16 +156,16 @@ class CrafterWorld:
         return _STEPS[round((yaw + turned) / 90.0) % 4]
 
     def _facing(self) -> tuple[int, int]:
-        east, south = self._game.player.facing
+        east, south = self.game.player.facing
         return int(east), int(south)
 
     def _held(self) -> dict[str, int]:
-        inventory = self._game.player.inventory
+        inventory = self.game.player.inventory
         return {item: int(inventory[item]) for item in CARRIED if inventory[item]}
 
     def _body(self) -> tuple[Any, ...]:
         """x, y, z, yaw, health, hunger, alive."""
-        player = self._game.player
+        player = self.game.player
         x, z = player.pos
         health = float(player.health)
         hunger = float(player.inventory["food"])
@@ -172,14 +173,14 @@ class CrafterWorld:
 
     def _observed(self, held: Mapping[str, int]) -> Observation:
         x, y, z, yaw, health, hunger, alive = self._body()
-        cells, origin = self._game.cells()
+        cells, origin = self.game.cells()
         last = self._seen.window if self._seen is not None else None
         # The same array as long as nothing in it has changed, so that nobody has to look twice.
         if last is not None and last.origin == origin and np.array_equal(last.blocks, cells):
-            window = replace(last, entities=tuple(self._game.creatures()))
+            window = replace(last, entities=tuple(self.game.creatures()))
         else:
-            window = Window(cells, origin, MATERIALS, tuple(self._game.creatures()))
-        inventory = self._game.player.inventory
+            window = Window(cells, origin, MATERIALS, tuple(self.game.creatures()))
+        inventory = self.game.player.inventory
         return Observation(
             tick=self._tick,
             x=float(x),
@@ -197,7 +198,7 @@ class CrafterWorld:
             vitals={
                 "drink": float(inventory["drink"]),
                 "energy": float(inventory["energy"]),
-                "asleep": float(self._game.player.sleeping),
+                "asleep": float(self.game.player.sleeping),
             },
         )
 
