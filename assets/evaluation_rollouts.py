@@ -66,7 +66,8 @@ def evaluation_rollouts(
                 },
                 partition_key=key_of(build, group),
             )
-    note = f"{caveat(model.row)} McNemar's test is descriptive: pairs of one task are not independent."
+    said = caveat(model.row, home.domain_name)
+    note = f"{said} McNemar's test is descriptive: pairs of one task are not independent."
     return dg.MaterializeResult(metadata={"note": note})
 
 

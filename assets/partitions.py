@@ -4,8 +4,12 @@ import warnings
 
 import dagster as dg
 
+from assets.domain_choice import DomainChoice
+from warehouse.suites import DEFAULT_SUITE, suite_groups
+
 IMPORTED = "imported"
-GROUPS = ("wooden", "stone", "iron", "gold", "redstone", "diamond", "armor", IMPORTED)
+GROUPS = (*suite_groups(DEFAULT_SUITE, DomainChoice().domain), IMPORTED)
+"""the task groups of the chosen domain's suite, in its order, and what recordings are filed under"""
 
 PLAYED = tuple(group for group in GROUPS if group != IMPORTED)
 

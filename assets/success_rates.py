@@ -61,7 +61,8 @@ def success_rates(
         held[build] = load_evaluations(home.root, build)
         for group, own in rows.items():
             context.add_asset_metadata({"path": str(path), **_shown(own)}, partition_key=key_of(build, group))
-    note = f"{caveat(model.row)} McNemar's test is descriptive: pairs of one task are not independent."
+    said = caveat(model.row, home.domain_name)
+    note = f"{said} McNemar's test is descriptive: pairs of one task are not independent."
     return dg.MaterializeResult(metadata={"note": note, "rows of evaluations by build": held})
 
 

@@ -67,7 +67,7 @@ def training_rollouts(
                 },
                 partition_key=key_of(build, group),
             )
-    return dg.MaterializeResult(metadata={"note": caveat(model.row)})
+    return dg.MaterializeResult(metadata={"note": caveat(model.row, home.domain_name)})
 
 
 def _shown(home: DataHome, build: str, group: str, *, update_store: bool) -> dict[str, Any]:

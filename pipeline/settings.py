@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from assets.domain_choice import DomainChoice
 
 if TYPE_CHECKING:
     from warehouse.curator import CuratorSettings
@@ -14,13 +15,10 @@ class SettingError(ValueError):
     """A setting has a value that it cannot have; the text names its variable."""
 
 
-class Settings(BaseSettings):
-    """Where things are and which model is asked."""
-
-    model_config = SettingsConfigDict(env_prefix="MINEEVOLVE_", env_file=".env", extra="ignore")
+class Settings(DomainChoice):
+    """Where things are, which domain is worked on and which model is asked."""
 
     data: Path = Field(default=Path("data"), description="the folder that everything is written below")
-    domain: str = Field(default="minecraft", description="the domain that traces are read in")
     model: str = Field(default="rules", description="the model that is asked, a row of the models' file")
     models: Path = Field(default=Path("models.toml"), description="a file with model rows of your own")
     reviewer: str = Field(

@@ -305,9 +305,9 @@ class _Log:
         self._advances: list[Advance] = []
         self._events: list[Row] = []
         self._view = lookout.look(first)
-        self._near = None if self._view is None else stations_near(self._view)
+        self._near = None if self._view is None else stations_near(self._view, domain.reach)
         self._seen: set[Thing] = set(self._view or ())
-        self._sightings = [] if self._view is None else changes({}, self._view, first.tick)
+        self._sightings = [] if self._view is None else changes({}, self._view, first.tick, domain.reach)
         self._state_before = self.state_now(first)
 
     @property
@@ -334,10 +334,12 @@ class _Log:
         view = self._lookout.look(advance.observation)
         if view is not self._view:
             if view is not None:
-                self._sightings += changes(self._view or {}, view, advance.observation.tick)
+                self._sightings += changes(
+                    self._view or {}, view, advance.observation.tick, self._domain.reach
+                )
                 self._seen.update(view)
             self._view = view
-            self._near = None if view is None else stations_near(view)
+            self._near = None if view is None else stations_near(view, self._domain.reach)
 
     def failed(self, why: str, tick: int) -> None:
         """The world failed."""

@@ -24,6 +24,7 @@ from rollouts.rates import Paired, counted, paired, pairs_of, weighted
 from rollouts.recorder import Batch, episode_id_of
 from rollouts.rounds import Crew, roll_out
 from rollouts.seeds import is_for_evaluation
+from rollouts.worlds.registry import WORLDS
 from warehouse.snapshots import Snapshot
 from warehouse.trace_store import trace_store
 
@@ -178,7 +179,11 @@ def shared_worlds(home: Path, evaluated_in: Path | None = None) -> pl.DataFrame:
                 )
             ).with_columns(why=pl.lit(why))
             for frame, wanted, why in (
-                (trained.filter(pl.col("world") == "techtree"), False, "trained in an evaluation world"),
+                (
+                    trained.filter(pl.col("world").is_in(sorted(WORLDS))),
+                    False,
+                    "trained in an evaluation world",
+                ),
                 (asked, True, "evaluated in a training world"),
             )
         ),

@@ -22,12 +22,12 @@ from rollouts.pools import SHARDS_EACH, shared_pool
 from rollouts.protocols import EpisodeSpec
 from rollouts.rounds import Crew, crew_of
 from rollouts.seeds import evaluation_seeds, training_seeds
+from rollouts.worlds.registry import world_of
 from warehouse.domains import Domain
 from warehouse.entries import Entry
 from warehouse.ids import derive_id
 from warehouse.tasks import Suite, Task
 
-WORLD: Final = "techtree"
 STAND_INS: Final = (
     "World and planner are stand-ins: techtree is a small model of the game, and the planner is a rule "
     "engine with seeded misconceptions. These figures say nothing of a language model in Minecraft."
@@ -37,15 +37,32 @@ WORLD_STANDS_IN: Final = (
 )
 
 
-def caveat(model: str) -> str:
-    """What has to be said beside every figure of rollouts that are planned by the model of this row."""
-    return STAND_INS if model == RULES else WORLD_STANDS_IN
+PLAYERS_STAND_IN: Final = (
+    "Planner and low-level policy are stand-ins: a rule engine with seeded misconceptions, and scripted "
+    "moves. The world is the published game. The figures say nothing of a language model or a trained agent."
+)
+POLICY_STANDS_IN: Final = (
+    "The low-level policy is a stand-in: scripted moves. These figures say nothing of a trained agent."
+)
+_BY_WORLD: Final = {"techtree": (STAND_INS, WORLD_STANDS_IN), "crafter": (PLAYERS_STAND_IN, POLICY_STANDS_IN)}
+"""what is said of figures from a world: with the rule engine as planner, and with a model"""
 
 
-def caveat_of(planners: Iterable[str | None]) -> str:
-    """The same for rollouts that there are, by the planners in their records."""
+def caveat(model: str, domain: str) -> str:
+    """What has to be said beside every figure of rollouts in a domain that are planned by the model of this
+    row."""
+    return _said(world_of(domain), by_rules=model == RULES)
+
+
+def caveat_of(planners: Iterable[str | None], worlds: Iterable[str | None]) -> str:
+    """The same for rollouts that there are, by the planners and the worlds in their records."""
     models = [planner for planner in planners if planner and not planner.startswith("rules-standin/")]
-    return WORLD_STANDS_IN if models else STAND_INS
+    played = sorted({world for world in worlds if world in _BY_WORLD}) or ["techtree"]
+    return " ".join(dict.fromkeys(_said(world, by_rules=not models) for world in played))
+
+
+def _said(world: str, *, by_rules: bool) -> str:
+    return _BY_WORLD[world][0 if by_rules else 1]
 
 
 @dataclass(frozen=True)
@@ -158,10 +175,15 @@ class Exercise:
         return crew_of(parts, self.suite, models)
 
     @property
+    def world(self) -> str:
+        """The world that is played in."""
+        return world_of(self.domain.name)
+
+    @property
     def config_hash(self) -> str:
         """All that decides how an episode goes, beside its seeds and its snapshot."""
         return self.row.config_hash(
-            WORLD,
+            self.world,
             {},
             domain=self.domain.name,
             planner=self.mind.name if self.mind else self.standin.model_dump(mode="json"),
@@ -178,7 +200,7 @@ class Exercise:
             group=task.group,
             task_id=task.id,
             goal=task.instruction,
-            world=WORLD,
+            world=self.world,
             world_seed=world_seed,
             planner_seed=planner_seed,
             horizon=horizon if self.horizon_cap is None else min(horizon, self.horizon_cap),
@@ -199,7 +221,8 @@ def planners(domain: Domain, standin: StandInSettings | None = None) -> Callable
 
 def stand_in(domain: Domain, planner_seed: int, standin: StandInSettings | None = None) -> RulesStandIn:
     """The planner, adaptor and Inducer of that seed, as wrong as standin.toml (or `standin`) says."""
-    return RulesStandIn.for_rollouts(domain, planner_seed, ore_heights(), standin)
+    heights = ore_heights() if domain.depth_bands else {}
+    return RulesStandIn.for_rollouts(domain, planner_seed, heights, standin)
 
 
 @cache

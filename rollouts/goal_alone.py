@@ -16,12 +16,15 @@ from warehouse.tasks import Task
 def goal_as_plan(episode_id: str, spec: EpisodeSpec, task: Task, domain: Domain, executor: str) -> Plan:
     """The plan of one subgoal. Its kind is what the task's first word says; its target the task's own where
     that kind of action can bring it, else what the words name (a creature, a station). It counts as done when
-    what the task is for is held."""
+    what the task is for is held; where it asks for no item, when the executor says so."""
     verb, _, phrase = task.instruction.partition(" ")
-    wanted = task.any_of[0]
-    kind = domain.kind_of(verb, phrase) or domain.kind_of_obtain(wanted) or "use"
-    gives = domain.kinds[kind] != "entity" and bool(domain.accepts(wanted, kind))
+    wanted = task.any_of[0] if task.any_of else None
+    kind = domain.kind_of(verb, phrase) or domain.kind_of_obtain(wanted or "") or "use"
+    gives = wanted is not None and domain.kinds[kind] != "entity" and bool(domain.accepts(wanted, kind))
     reading = None if gives else domain.read_target(phrase, kind)
+    shown = Check(type="alive")
+    if wanted is not None:
+        shown = Check(type="inv_ge", name=wanted, value=float(task.count))
     subgoal = Subgoal(
         subgoal_id="goal",
         condition=task.instruction,
@@ -30,6 +33,6 @@ def goal_as_plan(episode_id: str, spec: EpisodeSpec, task: Task, domain: Domain,
         count=task.count,
         executor_hint=executor,
         timeout_s=spec.horizon / TICKS_PER_SECOND,
-        checks=(Check(type="inv_ge", name=wanted, value=float(task.count)),),
+        checks=(shown,),
     )
     return Plan(derive_id("plan", [episode_id, "goal alone"]), (subgoal,))

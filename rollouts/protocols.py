@@ -54,11 +54,14 @@ class Observation(NamedTuple):
     health: float
     hunger: float
     alive: bool
-    gui: str
+    gui: str | None
+    """the screen that is open; None in a world that has no screens"""
     inventory: Mapping[str, int]
     equipped: str | None
     message: str | None = None
     window: Window | None = None
+    vitals: Mapping[str, float] = field(default_factory=dict)
+    """what else the body needs, beside health and hunger, by name"""
 
 
 class Action(NamedTuple):
@@ -88,6 +91,8 @@ class Action(NamedTuple):
     place: str | None = None
     """put this block down where one looks"""
     close_gui: bool = False
+    sleep: bool = False
+    """lie down; the world says when one wakes"""
 
     def name(self) -> str:
         """The inputs as the trace contract writes them: sorted, joined by '+', 'noop' when there are none."""
@@ -101,6 +106,7 @@ class Action(NamedTuple):
             self.strafe < 0,
             self.strafe > 0,
             self.smelt is not None or self.collect,
+            self.sleep,
             self.sneak,
             self.sprint,
             self.use or self.place is not None,
@@ -117,6 +123,7 @@ _INPUTS: Final = (
     "left",
     "right",
     "smelt",
+    "sleep",
     "sneak",
     "sprint",
     "use",

@@ -6,7 +6,7 @@ A source without a window cannot see: it has no view (None), which is not the sa
 import math
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,10 +14,6 @@ from rollouts.protocols import Observation, Window
 from warehouse.domains import Domain
 
 Row = dict[str, Any]
-REACH: Final = 4.5
-"""blocks from the eyes: how far a player can act"""
-EYE_HEIGHT: Final = 1.62
-"""blocks above the feet"""
 
 
 class Thing(NamedTuple):
@@ -36,32 +32,32 @@ def names_in(view: Iterable[Thing]) -> list[str]:
     return sorted({thing.name for thing in view})
 
 
-def stations_near(view: View) -> list[str]:
-    """The stations in reach, sorted."""
+def stations_near(view: View, reach: float) -> list[str]:
+    """The stations within `reach` (blocks from the eyes), sorted."""
     return sorted(
-        thing.name for thing, distance in view.items() if thing.kind == "station" and distance <= REACH
+        thing.name for thing, distance in view.items() if thing.kind == "station" and distance <= reach
     )
 
 
-def changes(before: View, now: View, tick: int) -> list[Row]:
+def changes(before: View, now: View, tick: int, reach: float) -> list[Row]:
     """The contract's rows for what came into view, came into or went out of reach, or went out of view."""
     if before is now:
         return []
     changed = [thing for thing in before if thing not in now]
     for thing, distance in now.items():
         was = before.get(thing)
-        if was is None or (was <= REACH) != (distance <= REACH):
+        if was is None or (was <= reach) != (distance <= reach):
             changed.append(thing)
-    return [_row(thing, now.get(thing), tick) for thing in sorted(changed)]
+    return [_row(thing, now.get(thing), tick, reach) for thing in sorted(changed)]
 
 
-def _row(thing: Thing, distance: float | None, tick: int) -> Row:
+def _row(thing: Thing, distance: float | None, tick: int, reach: float) -> Row:
     return {
         "tick": tick,
         "kind": thing.kind,
         "name": thing.name,
         "distance": distance,
-        "in_reach": None if distance is None else distance <= REACH,
+        "in_reach": None if distance is None else distance <= reach,
         "visible": distance is not None,
     }
 
@@ -91,10 +87,11 @@ class Lookout:
         window = observation.window
         if window is None:
             return None
-        eye = (observation.x, observation.y + EYE_HEIGHT, observation.z)
+        eye = (observation.x, observation.y + self._domain.eye_height, observation.z)
         if self._last is None or not _same_blocks(self._last, observation):
             if self._eyes is None or self._eyes.palette is not window.palette:
-                self._eyes = _Eyes(window.palette, _things(window.palette, self._domain))
+                things = _things(window.palette, self._domain)
+                self._eyes = _Eyes(window.palette, things, self._domain.reach)
             self._blocks = self._eyes.look(window, eye)
             self._last = observation
         return self._with_entities(window, eye) if window.entities else self._blocks
@@ -107,7 +104,7 @@ class Lookout:
             known = nearest.get(thing)
             if known is None or distance < known:
                 nearest[thing] = distance
-        reached = {thing: distance <= REACH for thing, distance in nearest.items()}
+        reached = {thing: distance <= self._domain.reach for thing, distance in nearest.items()}
         if self._crowd_blocks is not self._blocks or reached != self._entities:
             self._crowd_blocks, self._entities = self._blocks, reached
             self._crowd = self._blocks | nearest
@@ -120,8 +117,9 @@ class Lookout:
 class _Eyes:
     """The blocks in windows of one palette, one window after the other."""
 
-    def __init__(self, palette: tuple[str, ...], things: tuple[Thing | None, ...]) -> None:
+    def __init__(self, palette: tuple[str, ...], things: tuple[Thing | None, ...], reach: float) -> None:
         self.palette = palette
+        self._reach = reach
         self._things = things
         self._known = np.array([thing is not None for thing in things])
         self._squares, self._near = np.full(len(palette), np.inf), np.empty(len(palette))
@@ -141,7 +139,7 @@ class _Eyes:
             x + 0.5 - eye[0],
             y + 0.5 - eye[1],
             z + 0.5 - eye[2],
-            REACH,
+            self._reach,
             self._known,
             self._squares,
             self._count,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rollouts.protocols import Observation, Seen, Window
-from rollouts.sightings import EYE_HEIGHT, REACH, Lookout, Thing, View, changes, names_in, stations_near
+from rollouts.sightings import Lookout, Thing, View, changes, names_in, stations_near
 from tests.fake_world import FakeWorld
 from warehouse.domains import Domain
 
@@ -28,11 +28,11 @@ def looked(lookout: Lookout, observation: Observation) -> View:
 
 def test_the_nearest_of_each_name_counts_from_the_eyes(minecraft: Domain) -> None:
     view = looked(Lookout(minecraft), seen((3, 1, "oak_log"), (7, 1, "oak_log"), (2, 0, "furnace")))
-    assert view[Thing("block", "oak_log")] == pytest.approx(np.hypot(3.0, EYE_HEIGHT - 1.5))
-    assert view[Thing("station", "furnace")] == pytest.approx(np.hypot(2.0, EYE_HEIGHT - 0.5))
+    assert view[Thing("block", "oak_log")] == pytest.approx(np.hypot(3.0, minecraft.eye_height - 1.5))
+    assert view[Thing("station", "furnace")] == pytest.approx(np.hypot(2.0, minecraft.eye_height - 0.5))
     assert list(view) == sorted(view)
     assert names_in(view) == ["air", "furnace", "oak_log"]
-    assert stations_near(view) == ["furnace"]
+    assert stations_near(view, minecraft.reach) == ["furnace"]
 
 
 def test_what_is_hidden_or_no_thing_of_the_domain_is_not_seen(minecraft: Domain) -> None:
@@ -41,7 +41,7 @@ def test_what_is_hidden_or_no_thing_of_the_domain_is_not_seen(minecraft: Domain)
 
 
 def test_entities_are_seen_at_their_own_places(minecraft: Domain) -> None:
-    cows = (Seen("cow", 9.5, 0.0, 0.5), Seen("cow", 4.5, EYE_HEIGHT, 0.5))
+    cows = (Seen("cow", 9.5, 0.0, 0.5), Seen("cow", 4.5, minecraft.eye_height, 0.5))
     view = looked(Lookout(minecraft), seen(entities=cows))
     assert view[Thing("entity", "cow")] == pytest.approx(4.0)
 
@@ -53,7 +53,7 @@ def test_a_lookout_sees_what_moved_broke_or_came(minecraft: Domain) -> None:
     nearer = looked(lookout, seen((7, 1, "oak_log"), x=4.5))
     broken = looked(lookout, seen(x=4.5))
     came = looked(lookout, seen(x=4.5, entities=(Seen("cow", 4.5, 0.0, 0.5),)))
-    assert first[there] > REACH > nearer[there]
+    assert first[there] > minecraft.reach > nearer[there]
     assert there not in broken
     assert Thing("entity", "cow") in came
 
@@ -66,7 +66,7 @@ def test_only_changes_of_sight_and_reach_make_rows(minecraft: Domain) -> None:
     rows = []
     before: View = {}
     for tick, view in enumerate(views):
-        rows += [row for row in changes(before, view, tick) if row["name"] == "oak_log"]
+        rows += [row for row in changes(before, view, tick, minecraft.reach) if row["name"] == "oak_log"]
         before = view
     assert [(row["tick"], row["in_reach"], row["visible"]) for row in rows] == [
         (0, False, True),

@@ -95,7 +95,7 @@ class _Simulation:
             found += [f"step {place + 1}: {fault.detail}" for fault in faults]
             self.supplied |= yields_of(step, self.domain)
             self.have |= self.supplied
-            if step.kind in ("use", "move") and step.target in self.domain.stations:
+            if step.target is not None and self.domain.brings_into_reach(step.kind, step.target):
                 self.near.add(step.target)
         return found
 
@@ -155,7 +155,9 @@ class _Simulation:
     def _supplies(self, steps: tuple[Step, ...], name: str) -> bool:
         """Whether some step puts what was missing in reach: a station in place, a tool of its class."""
         if name in self.domain.stations and self._failed_for("MISSING_STATION"):
-            return any(step.kind in ("use", "move") and step.target == name for step in steps)
+            return any(
+                step.target == name and self.domain.brings_into_reach(step.kind, name) for step in steps
+            )
         if name in self.domain.tools and self._failed_for("MISSING_TOOL"):
             fit = self.domain.tool_classes[self.domain.tools[name][0]]
             return any((yields_of(step, self.domain) | {step.target}) & fit for step in steps)
@@ -193,8 +195,8 @@ class _Simulation:
     def _recipe(self, step: Step, recipe: Recipe, later: tuple[Step, ...]) -> list[_Fault]:
         options = [self.domain.expand(name) for name, _ in recipe.ingredients]
         faults = self._lacking(step, [_Need(each, each) for each in options], later)
-        if recipe.needs_table:
-            faults += self._station(step, self.domain.crafting_station, later)
+        for station in self.domain.stations_of(recipe):
+            faults += self._station(step, station, later)
         return faults
 
     def _smelt(self, step: Step, later: tuple[Step, ...]) -> list[_Fault]:
@@ -223,7 +225,12 @@ class _Simulation:
             return [_Fault(f"{what}, and nothing puts one there")]
         # One that is carried is not in reach; only where the action failed may another have stood there.
         carried = station in self.have and not self._is_retry(step)
-        placed = any(each.kind == "use" and each.target == station for each in later)
+        placed = any(
+            each.kind != "move"
+            and each.target == station
+            and self.domain.brings_into_reach(each.kind, station)
+            for each in later
+        )
         if station in self.away or placed or carried:
             return [_Fault(f"{what}, and it is not there yet")]
         return []

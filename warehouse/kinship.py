@@ -112,7 +112,7 @@ class Kinship:
         for recipe in domain.recipes.get(item, ()):
             ingredients = [domain.expand(name) & shortest for name, _ in recipe.ingredients]
             if all(ingredients):
-                needs = needs.union(*ingredients, {domain.crafting_station} if recipe.needs_table else ())
+                needs = needs.union(*ingredients, domain.stations_of(recipe))
         inputs = shortest.intersection(self._smelted_from.get(item, ()))
         if inputs:
             needs |= inputs | {domain.smelting_station} | self._cheapest_fuels(shortest)

@@ -30,7 +30,7 @@ class _Row(BaseModel):
 class _TaskRow(_Row):
     kind: str
     instruction: str
-    any_of: tuple[str, ...]
+    any_of: tuple[str, ...] = ()
     count: int = 1
     event: str | None = None
     without_it: str = Field(default="", description="what an inventory alone would let pass")
@@ -42,6 +42,8 @@ class _TaskRow(_Row):
         if self.event is not None:
             judge = "event"
             note = f'needs the event "{self.event}": an inventory alone would accept {self.without_it}'
+            if not self.any_of:
+                note = f'shown by the event "{self.event}" alone: an inventory tells of {self.without_it}'
         elif self.unreachable is not None:
             judge, note = "unreachable", self.unreachable
         own = self.model_dump(include={"kind", "instruction", "any_of", "count"})
@@ -85,6 +87,15 @@ class _SuiteFile(_Row):
 def shipped_suites(domain: Domain) -> list[str]:
     """The names of the suites that come with a domain."""
     return sorted(path.stem for path in (_DOMAINS / domain.name / "suites").glob("*.toml"))
+
+
+def suite_groups(named: str, domain: str) -> tuple[str, ...]:
+    """The groups of a suite that the domain of this name ships, in its order, without reading the domain;
+    none where it ships no such suite."""
+    path = _DOMAINS / domain / "suites" / f"{named}.toml"
+    if not path.is_file():
+        return ()
+    return tuple(group["name"] for group in tomllib.loads(path.read_text(encoding="utf-8"))["groups"])
 
 
 def find_suite(named: str, domain: Domain) -> Suite:

@@ -34,7 +34,9 @@ class Task(BaseModel):
     kind: str
     instruction: str
     horizon_ticks: int = Field(gt=0, description="Budget, in ticks; the suite says how many make a minute.")
-    any_of: tuple[str, ...] = Field(min_length=1, description="Items and #tags.")
+    any_of: tuple[str, ...] = Field(
+        description="Items and #tags; none where the event alone is asked for, which no inventory shows."
+    )
     count: int = Field(gt=0)
     verifiable_by: Judge
     note: str = Field(default="", description="Why the inventory cannot judge, or the target not be reached.")
@@ -48,6 +50,8 @@ class Task(BaseModel):
             raise ValueError(f"{self.id}: {self.verifiable_by!r} needs a note")
         if self.verifiable_by == "event" and self.event is None:
             raise ValueError(f"{self.id}: the note must quote the event")
+        if not self.any_of and self.verifiable_by != "event":
+            raise ValueError(f"{self.id}: any_of may be empty only where an event judges")
         return self
 
     @property
@@ -117,10 +121,13 @@ def accepts(task: Task, inventory: Mapping[str, int], events: Collection[str] = 
     """Whether `inventory` (item -> count, all slots summed) fulfils `task`, exactly.
 
     The counts of all accepted items are added up. A task that the inventory cannot judge needs its event
-    among `events`, the names of what happened in the episode, as well.
+    among `events`, the names of what happened in the episode, as well; where it names no item the event is
+    enough.
     """
     if task.event is not None and task.event not in events:
         return False
+    if not task.any_of:
+        return True
     return sum(inventory.get(item, 0) for item in task.accepted) >= task.count
 
 
@@ -146,7 +153,7 @@ def lint(tasks: Iterable[Task], domain: Domain) -> list[LintResult]:
 
     It must accept each item behind `any_of`, on its own, at the task's count, reject one fewer, and reject 64
     (or the count, if that is more) of every other item; and where an event is needed, reject everything
-    without it.
+    without it. Where an event alone is asked for, it must accept the event with nothing in hand.
     """
     return [_lint_one(task, domain) for task in tasks]
 
@@ -154,6 +161,8 @@ def lint(tasks: Iterable[Task], domain: Domain) -> list[LintResult]:
 def _lint_one(task: Task, domain: Domain) -> LintResult:
     wanted = frozenset().union(*(domain.expand(name) for name in task.any_of))
     events = (task.event,) if task.event else ()
+    if not task.any_of:
+        return _lint_event(task, domain)
     plenty = max(_PLENTY, task.count)
     others = sorted(domain.items - wanted)
     accepted = [item for item in sorted(wanted) if accepts(task, {item: task.count}, events)]
@@ -173,6 +182,23 @@ def _lint_one(task: Task, domain: Domain) -> LintResult:
         exception=task.note if task.verifiable_by != "inventory" else "",
         accepted=tuple(accepted),
         rejected=len(others) - len(wrong),
+        verdict=_verdict(task, faults),
+    )
+
+
+def _lint_event(task: Task, domain: Domain) -> LintResult:
+    """The proof for a task that asks for an event and for no item."""
+    everything = dict.fromkeys(domain.items, _PLENTY)
+    faults = [] if accepts(task, {}, (task.event or "",)) else ["rejects the event"]
+    passed = [item for item in sorted(domain.items) if accepts(task, {item: _PLENTY})]
+    if passed or accepts(task, everything) or accepts(task, everything, ("another event",)):
+        faults.append("accepts an inventory without the event")
+    return LintResult(
+        task_id=task.id,
+        ok=not faults,
+        exception=task.note,
+        accepted=(),
+        rejected=len(domain.items) - len(passed),
         verdict=_verdict(task, faults),
     )
 

@@ -53,7 +53,8 @@ def train(named: str | None, groups: Sequence[str], options: dict[str, Any]) -> 
     assert snapshot_id is not None
     entries = load_snapshot(settings.home / "snapshots" / snapshot_id).entries
     out.print(
-        f"Published snapshot {snapshot_id} with {len(entries)} entries. {caveat(settings.model)}",
+        f"Published snapshot {snapshot_id} with {len(entries)} entries. "
+        f"{caveat(settings.model, settings.domain)}",
         soft_wrap=True,
     )
 
@@ -83,7 +84,8 @@ def evaluate(named: str | None, groups: Sequence[str], options: dict[str, Any]) 
         seeds = by_planner_seed(settings.home, build, chosen)
         show(seeds, "The difference by planner seed, 95 % bootstrap over tasks")
     out.print(
-        f"Evaluation worlds were never trained in, and nothing was learnt. {caveat(settings.model)}",
+        "Evaluation worlds were never trained in, and nothing was learnt. "
+        f"{caveat(settings.model, settings.domain)}",
         soft_wrap=True,
     )
 
@@ -109,7 +111,7 @@ def report(page: Path | None, named: str) -> None:
     (made,) = result.asset_materializations_for_node("loop_report")
     for said in ("verdict", "figures"):
         out.print(str(made.metadata[said].value), markup=False, soft_wrap=True)
-    out.print(caveat(settings.model), soft_wrap=True)
+    out.print(caveat(settings.model, settings.domain), soft_wrap=True)
     out.print(str(path), markup=False, soft_wrap=True)
 
 

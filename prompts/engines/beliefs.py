@@ -134,7 +134,7 @@ class Beliefs:
                 [facts.tags, facts.tools, facts.stations, facts.entity_drops, facts.rare_drops],
                 [facts.block_effort, facts.entity_effort, facts.smelting_station, facts.crafting_station],
                 [
-                    [recipe.item, recipe.count, recipe.ingredients, recipe.needs_table]
+                    [recipe.item, recipe.count, recipe.ingredients, recipe.needs_table, *recipe.beside]
                     for item in sorted(facts.recipes)
                     for recipe in facts.recipes[item]
                 ],

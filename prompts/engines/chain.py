@@ -28,7 +28,6 @@ from warehouse.knowledge import Step
 LONGEST: Final = 64
 """steps of a chain; more than any way through a domain takes, so that only a belief in circles meets it"""
 _GATHERING: Final = frozenset({"mine", "combat"})
-_MOVES_AWAY: Final = frozenset({"mine", "combat", "move"})
 
 
 class Chain(Errand):
@@ -53,12 +52,12 @@ class Chain(Errand):
     def try_directly(self, name: str) -> None:
         """What can be done towards making `name` although there is no known way: what of it can be got is
         got, and then it is tried. Somebody who does not know better does so, and learns from what happens."""
-        kind = "craft" if name in self.facts.recipes else "mine"
+        kind = "craft" if name in self.facts.recipes else "combat" if name in self.facts.entities else "mine"
         for recipe in self.facts.recipes.get(name, ())[:1]:
             for ingredient, count in recipe.ingredients:
                 self._if_possible(Chain.acquire, ingredient, count)
-            if recipe.needs_table:
-                self._if_possible(Chain.reach_station, self.facts.crafting_station)
+            for station in self.facts.stations_of(recipe):
+                self._if_possible(Chain.reach_station, station)
         self._inventory[name] += 1
         self._add(self._step(kind, name, 1, name))
 
@@ -120,15 +119,15 @@ class Chain(Errand):
         if any(believed.relied_on[name] < number for name, number in held.items()):
             return False
         for station in operator.stations:
-            if not any(reaches(step) and step.target == station for step in believed.steps):
+            if not any(reaches(step, self.facts) and step.target == station for step in believed.steps):
                 return False
         return all(believed._has_like(step, operator) for step in operator.steps)
 
     def _has_like(self, wanted: Step, operator: Operator) -> bool:
         if wanted.target is None:
             return True  # getting on is no part of what something takes
-        if reaches(wanted):
-            return any(reaches(step) and step.target == wanted.target for step in self.steps)
+        if reaches(wanted, self.facts):
+            return any(reaches(step, self.facts) and step.target == wanted.target for step in self.steps)
         like = [step for step in self.steps if _alike(step, wanted, self.facts)]
         left = 0
         if wanted is not operator.steps[-1]:
@@ -208,7 +207,8 @@ class Chain(Errand):
         spoken_for = Counter({name: number * times for name, number in operator.amounts})
         for step in reversed(before):
             count, product = step.count * times, operator.product(step, self.facts)
-            if step.kind in OBTAINING and step.target is not None:
+            # A station that was made on the spot is gone to again where it stands: that is no step left out.
+            if step.kind in OBTAINING and step.target is not None and not reaches(step, self.facts):
                 if self._is_moot(product, [each for each, _ in kept], left_out):
                     left_out.append(step)
                     continue
@@ -244,7 +244,7 @@ class Chain(Errand):
         """Whether a step takes `name`, by belief: as an ingredient, a tool, a fuel, or to put it down."""
         facts, counts = self.facts, self.guidance.counts_as
         target = step.target or ""
-        if reaches(step):
+        if step.kind in ("use", "move"):
             return target == name
         if step.kind == "mine":
             names = known_names(target, facts)
@@ -263,7 +263,7 @@ class Chain(Errand):
     def _take(self, step: Step, count: int, operator: Operator, left: Counter[str]) -> None:
         """`count` of a step of an operator; `left` is what is still there of what the operator started with,
         which is set aside and is held until a step uses it up."""
-        if step.target in self.facts.stations and reaches(step):
+        if step.target in self.facts.stations and reaches(step, self.facts):
             self.reach_station(step.target or "")
         elif step.kind in OBTAINING and step.target is not None:
             last = step is operator.steps[-1]
@@ -378,8 +378,7 @@ class Chain(Errand):
             self.steps.append(step)
         if len(self.steps) > LONGEST:
             raise TooLongError(f"more than {LONGEST} steps")
-        if step.kind in _MOVES_AWAY:
-            self._near = set(self.facts.stations & {step.target}) if step.kind == "move" else set()
+        self._stand_after(step)
 
     def _copy(self) -> Chain:
         other = Chain(self.guidance, self._held)

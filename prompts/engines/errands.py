@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from warehouse.domains import Domain, Recipe
@@ -69,12 +69,34 @@ class Errand:
             return
         if station in self._standing:
             self._add(Step(kind="move", target=station, checks=(_near(station),)))
+        elif station in self.facts.built_in_place:
+            self._produce(station, 1)
         else:
             self.acquire(station, 1)
             self._spend({station: 1})
             self._add(Step(kind="use", target=station, checks=(_near(station),)))
         self._near.add(station)
         self._standing.add(station)
+
+    def reach_stations(self, stations: Sequence[str]) -> None:
+        """All of `stations` in reach at once. Of several, the materials of those that have to be made are got
+        first, and these are made beside one that stands: who goes for materials in between leaves it."""
+        away = [station for station in stations if station not in self._near]
+        if len(stations) < 2 or not away:
+            for station in stations:
+                self.reach_station(station)
+            return
+        anchor = next((each for each in stations if each in self._near | self._standing), None)
+        made = [station for station in stations if station not in (anchor, *self._near)]
+        for station in made:
+            for recipe in self.facts.recipes.get(station, ())[:1]:
+                for name, count in recipe.ingredients:
+                    self.acquire(name, count)
+        if anchor is not None:
+            self.reach_station(anchor)
+        for station in made:
+            self._spend(dict(self.facts.recipes[station][0].ingredients))
+            self._add(self._step("craft", station, 1, station))
 
     def hold_tool_for(self, block: str) -> None:
         """A tool with which `block` yields its drop, the lowest that will do; nothing if a hand does."""
@@ -184,11 +206,14 @@ class Errand:
             needs = {name: number * times for name, number in inputs_of(self.facts, made, recipe)}
             for name, number in needs.items():
                 trial.acquire(name, number)
-            if recipe.needs_table:
-                trial.reach_station(self.facts.crafting_station)
+            stations = self.facts.stations_of(recipe)
+            trial.reach_stations(stations)
             trial._spend(needs)
+            if made in self.facts.built_in_place:
+                trial._add(trial._step("craft", made, 1, made))
+                return
             trial._inventory[made] += recipe.count * times
-            earlier = None if recipe.needs_table else trial._craft_to_extend(made, needs)
+            earlier = None if stations else trial._craft_to_extend(made, needs)
             if earlier is None:
                 trial._add(trial._step("craft", made, recipe.count * times, made))
             else:
@@ -249,6 +274,8 @@ class Errand:
         return best[2]
 
     def _step(self, kind: str, target: str, count: int, name: str) -> Step:
+        if name in self.facts.built_in_place:
+            return Step(kind=kind, target=target, count=count, checks=(_near(name),))
         # The check counts everything held by then, set aside or not, or it could be met before the step.
         total = sum(self._inventory[key] for key in self._keys(name))
         return Step(
@@ -267,8 +294,15 @@ class Errand:
             self.steps.append(step)
         if len(self.steps) > MAX_STEPS:
             raise TooLongError(f"more than {MAX_STEPS} steps")
+        self._stand_after(step)
+
+    def _stand_after(self, step: Step) -> None:
+        """Which stations are in reach after a step, and which stand somewhere."""
         if step.kind in _MOVES_AWAY:
             self._near = set(self.facts.stations & {step.target}) if step.kind == "move" else set()
+        elif step.kind == "craft" and step.target in self.facts.built_in_place:
+            self._near.add(step.target or "")
+            self._standing.add(step.target or "")
 
     def _keys(self, name: str) -> list[str]:
         """What in the inventory counts as `name`: itself, members of a tag, and tags within it."""

@@ -170,7 +170,9 @@ class Guidance:
         """Corrects the beliefs about the risk's action; the steps that no belief can take up are left."""
         kind, target = risk
         label = entry.entry_id[:LABEL_LENGTH]
-        stations = {step.target for step in before if step.target and reaches(step)} & self.facts.stations
+        stations = {
+            step.target for step in before if step.target and reaches(step, self.facts)
+        } & self.facts.stations
         supplies = _supplies(entry, before, stations)
         if kind == "craft" and target in self._recipes and stations <= {self.facts.crafting_station}:
             self._recipes[target] = tuple(
@@ -296,8 +298,8 @@ def _operator_of_remedy(label: str, target: str, content: RemedyContent) -> Oper
     return Operator(label, target, gain, (), (), (), content.repair, {target: gain})
 
 
-def reaches(step: Step) -> bool:
-    return step.kind in ("use", "move")
+def reaches(step: Step, facts: Domain) -> bool:
+    return step.kind in ("use", "move") or facts.brings_into_reach(step.kind, step.target)
 
 
 def _same_steps(one: Sequence[Step], other: Sequence[Step]) -> bool:

@@ -190,6 +190,11 @@ class _Draft:
             self._use(goal, reading.object, reading.place)
             return
         wanted = list(goal.any_of) or [name for name in (self._item_of(reading),) if name]
+        if wanted and not goal.any_of and wanted[0] in self._guidance.facts.entities:
+            # A creature that leaves nothing is fought for its own sake, and no inventory tells of it.
+            fight = Step(kind="combat", target=wanted[0], count=goal.count, checks=(Check(type="alive"),))
+            self._chain.append(fight)
+            return
         for name in wanted:
             try:
                 self._chain.obtain(name, goal.count)
@@ -344,7 +349,11 @@ def _standing(situation: PlanSituation, tried: Tried, guidance: Guidance) -> fro
     if isinstance(situation, RepairSituation):
         kept = situation.plan[: situation.kept]
         placed |= {
-            step.target for step in kept if step.kind == "use" and step.standing == "done" and step.target
+            step.target
+            for step in kept
+            if step.standing == "done"
+            and step.target
+            and (step.kind == "use" or (step.kind == "craft" and step.target in facts.built_in_place))
         }
     lost = tried.lost
     if guidance.urgent is not None and tried.failing is not None:
@@ -382,6 +391,8 @@ def _climb(check: str, y: float) -> Step:
 def _shows(step: Step, facts: Domain) -> Check:
     """A check for a step that came without one: what the state after it can best tell of it."""
     target = step.target or ""
+    if step.kind == "craft" and target in facts.built_in_place:
+        return Check(type="station_near", name=target)
     if step.kind in OBTAINING:
         return Check(type="inv_ge", name=product_of(step, facts), value=float(step.count))
     if step.kind in ("use", "move") and target in facts.stations:

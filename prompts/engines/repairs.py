@@ -5,6 +5,7 @@ the cause cannot be told, or telling it does not tell what to do, it abstains wi
 """
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Final, NamedTuple
 
 from prompts.engines.errands import MAX_STEPS, Errand, NoWayError
@@ -91,8 +92,7 @@ def _missing_station(situation: RemedySituation, facts: Domain) -> _Draft:
         # What only the station itself lacked is got on the way to the station.
         if name not in stations and not facts.expand(name) & needs:
             errand.acquire(name, _short(situation, errand, name))
-    for station in stations:
-        errand.reach_station(station)
+    errand.reach_stations(stations)
     return _Draft(
         steps=tuple(errand.steps),
         note=f"{_action(situation)} needs {_list(stations)} in reach, and none was.",
@@ -269,9 +269,10 @@ def _ingredients(situation: RemedySituation, facts: Domain) -> dict[str, int]:
 
 
 def _station_of(situation: RemedySituation, facts: Domain) -> list[str]:
-    return [facts.smelting_station if situation.kind == "smelt" else facts.crafting_station] * (
-        situation.kind in ("smelt", "craft")
-    )
+    if situation.kind == "smelt":
+        return [facts.smelting_station]
+    beside = [recipe.beside for recipe in facts.recipes.get(situation.target or "", ())[:1]]
+    return [facts.crafting_station, *chain.from_iterable(beside)] * (situation.kind == "craft")
 
 
 def _tools_for(target: str, facts: Domain) -> frozenset[str]:

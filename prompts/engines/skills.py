@@ -101,21 +101,23 @@ def _stations(steps: tuple[Step, ...], facts: Domain) -> set[str]:
     needed: set[str] = set()
     placed: set[str | None] = set()
     for step in steps:
-        if step.kind == "use":
+        if step.kind == "use" or facts.brings_into_reach(step.kind, step.target):
             placed.add(step.target)
         elif step.kind == "smelt":
             needed |= {facts.smelting_station} - placed
         elif step.kind == "craft" and step.target is not None:
             makes = facts.expand(step.target)
             recipes = [recipe for item in sorted(makes) for recipe in facts.recipes.get(item, ())]
-            if any(recipe.needs_table for recipe in recipes):
-                needed |= {facts.crafting_station} - placed
+            for recipe in recipes:
+                needed |= {*facts.stations_of(recipe)} - placed
     return needed
 
 
 def _verification(situation: SkillSituation, facts: Domain) -> Check:
     """The target, or what shows that it was got, in the number asked for: a total held after."""
     target = situation.target or ""
+    if target in facts.built_in_place:
+        return Check(type="station_near", name=target)
     if target in situation.gains:
         return Check(type="inv_ge", name=target, value=float(situation.needed))
     shown = sorted(facts.accepts(target, situation.kind) & situation.gains.keys())

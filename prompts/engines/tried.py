@@ -25,6 +25,7 @@ class Tried:
         self.failure: str | None = None
         self._since: list[set[Action]] = []
         self._stations = facts.stations
+        self._built_in_place = facts.built_in_place
         self._recent = recent
         if last is None or last.y is not False or last.kind is None:
             return
@@ -57,20 +58,27 @@ class Tried:
     @property
     def placed(self) -> frozenset[str]:
         """Stations that were put somewhere."""
-        return frozenset(row.target for row in self._recent if row.kind == "use" and row.y and row.target)
+        return frozenset(
+            row.target
+            for row in self._recent
+            if row.y and row.target and (row.kind == "use" or self._is_built(row))
+        )
 
     @property
     def lost(self) -> frozenset[str]:
         """Stations that the last try to get back to failed, none having been put down since."""
         lost: set[str] = set()
         for row in self._recent:
-            if row.target not in self._stations or row.kind not in ("use", "move"):
+            if row.target not in self._stations or not (row.kind in ("use", "move") or self._is_built(row)):
                 continue
             if row.y:
                 lost.discard(row.target)
             elif row.y is False and row.kind == "move":
                 lost.add(row.target)
         return frozenset(lost)
+
+    def _is_built(self, row: Seen) -> bool:
+        return row.kind == "craft" and row.target in self._built_in_place
 
 
 def speaks_of(risk: Action, action: Action, facts: Domain) -> bool:

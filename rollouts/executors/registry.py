@@ -1,4 +1,4 @@
-"""The executors by name."""
+"""The executors by name. One that is imported late is of a world that has hands of its own."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -7,7 +7,17 @@ from rollouts.executors.scripted import ScriptedExecutor
 from rollouts.protocols import Executor
 from warehouse.domains import Domain
 
-EXECUTORS: Final[Mapping[str, Callable[[Domain, int], Executor]]] = {"scripted": ScriptedExecutor}
+
+def _scripted(domain: Domain, seed: int) -> Executor:
+    """The low-level policy without learning that plays the worlds of a domain."""
+    if domain.name == "crafter":
+        from rollouts.worlds.crafter.executor import CrafterExecutor
+
+        return CrafterExecutor(domain, seed)
+    return ScriptedExecutor(domain, seed)
+
+
+EXECUTORS: Final[Mapping[str, Callable[[Domain, int], Executor]]] = {"scripted": _scripted}
 
 
 def executor(name: str, domain: Domain, seed: int) -> Executor:

@@ -1,4 +1,5 @@
-"""What became of the blocks that were broken: no drop for want of a tool, no room for it, or it was left."""
+"""What became of the blocks that were broken: no drop for want of a tool, no room for it, or it was left. And
+those that did not break, where a block does not without a fit tool."""
 
 import polars as pl
 
@@ -13,9 +14,45 @@ def broken_causes(case: Case) -> pl.DataFrame:
     """MISSING_TOOL, INVENTORY_FULL or TARGET_UNREACHABLE (a drop that was broken loose and not collected)
     for the blocks of the attempt's target. Other blocks were in the way, and need not have dropped."""
     broken = _broken(case)
+    unbroken = _struck_in_vain(case)
     if broken.is_empty():
+        return unbroken
+    return pl.concat([_wrong_tool(broken, case), _left_behind(broken, case), unbroken])
+
+
+def _struck_in_vain(case: Case) -> pl.DataFrame:
+    """A block of the target that takes a tool was in reach and struck, and no fit tool was held at any time
+    of the attempt, where a block does not break without one."""
+    if not case.domain.unyielding:
         return no_causes()
-    return pl.concat([_wrong_tool(broken, case), _left_behind(broken, case)])
+    struck = case.attempts.filter(
+        (pl.col("kind").cast(pl.String) == "mine") & pl.col("attacked").fill_null(False)
+    ).join(case.touched, on=KEY, how="anti")
+    tools = _tools(sorted(case.domain.harvest), case.domain)
+    reached = (
+        case.sightings.filter(pl.col("in_reach") & pl.col("visible"))
+        .join(case.looks, on=[*KEY, "name"])
+        .join(struck.select(KEY), on=KEY, how="semi")
+        .filter(pl.col("name").is_in(tools["block"].unique().to_list()))
+        .sort([*KEY, "tick", "name"])
+        .unique([*KEY, "name"], keep="first", maintain_order=True)
+    )
+    before = (
+        struck.select(*KEY, held=pl.col("state_before").struct.field("inventory"))
+        .explode("held")
+        .drop_nulls("held")
+        .select(*KEY, tool=pl.col("held").struct.field("name"))
+    )
+    came = case.inventory_changes.select(*KEY, tool="item")
+    fit = pl.concat([before, came]).join(tools, on="tool").select(*KEY, name="block").unique()
+    knows = case.attempts.filter(pl.col("state_before").struct.field("inventory").is_not_null()).select(KEY)
+    return as_cause(
+        reached.join(knows, on=KEY, how="semi").join(fit, on=[*KEY, "name"], how="anti"),
+        "MISSING_TOOL",
+        tick=pl.col("tick"),
+        name=pl.col("name"),
+        text=pl.format("{} was struck without a tool that breaks it, and did not break", "name"),
+    )
 
 
 def _broken(case: Case) -> pl.DataFrame:

@@ -19,13 +19,13 @@ from warehouse.domains import Domain
 _TRY: Final = [*KEY, "seq"]
 _PARTS: Final = pl.Schema(
     {
-        "target": pl.String,
-        "way": pl.Int32,
-        "makes": pl.String,
-        "makes_count": pl.Int64,
-        "needs_table": pl.Boolean,
-        "name": pl.String,
-        "each": pl.Int64,
+        "target": pl.String(),
+        "way": pl.Int32(),
+        "makes": pl.String(),
+        "makes_count": pl.Int64(),
+        "stations": pl.List(pl.String()),
+        "name": pl.String(),
+        "each": pl.Int64(),
     }
 )
 
@@ -80,7 +80,7 @@ def _crafts(tries: pl.DataFrame, case: Case) -> pl.DataFrame:
     ways = (
         needed.join(held, on=[*_TRY, "name"])
         .with_columns(short=short)
-        .group_by([*_TRY, "tick", "way", "makes", "makes_count", "needs_table"])
+        .group_by([*_TRY, "tick", "way", "makes", "makes_count", "stations"])
         .agg(
             short=pl.col("short").sum(),
             items=pl.struct("name", pl.col("short").cast(pl.Int32).alias("count"))
@@ -92,19 +92,18 @@ def _crafts(tries: pl.DataFrame, case: Case) -> pl.DataFrame:
         .with_columns(alike=pl.col("items").over(_TRY, mapping_strategy="join"))
         .unique(_TRY, keep="first", maintain_order=True)
     )
-    ways = _with_station(_alike(ways, case.domain), case.domain.crafting_station, case)
+    ways = _at_stations(_alike(ways, case.domain), case)
     ways = room_at(ways.with_columns(item=pl.col("makes")), case)
-    lacks_table = pl.col("needs_table") & ~pl.col("at_station")
     # A source that cannot see leaves open whether there was a table.
-    whole = (pl.col("short") == 0) & (~pl.col("needs_table") | pl.col("at_station"))
+    whole = (pl.col("short") == 0) & (pl.col("lacks") == "")
     is_full = whole & (pl.col("room") < pl.col("makes_count")).fill_null(False)
     return pl.concat(
         [
             as_cause(
-                ways.filter(lacks_table),
+                ways.filter(pl.col("lacks") != ""),
                 "MISSING_STATION",
                 tick=pl.col("tick"),
-                name=pl.lit(case.domain.crafting_station),
+                name=pl.col("lacks"),
                 text=pl.format("{} was tried and needs a station; none was in reach", "makes"),
             ),
             as_cause(
@@ -162,7 +161,7 @@ def _alike(ways: pl.DataFrame, domain: Domain) -> pl.DataFrame:
 
 
 def _recipes(tries: pl.DataFrame, domain: Domain) -> pl.DataFrame:
-    """(target, way, makes, makes_count, needs_table, name, each): every ingredient of every way to craft a
+    """(target, way, makes, makes_count, stations, name, each): every ingredient of every way to craft a
     target, or a member of it."""
     rows = [
         {
@@ -170,7 +169,7 @@ def _recipes(tries: pl.DataFrame, domain: Domain) -> pl.DataFrame:
             "way": way,
             "makes": recipe.item,
             "makes_count": recipe.count,
-            "needs_table": recipe.needs_table,
+            "stations": list(domain.stations_of(recipe)),
             "name": name,
             "each": each,
         }
@@ -193,6 +192,25 @@ def _made_before(tries: pl.DataFrame, case: Case) -> pl.DataFrame:
         .group_by(_TRY, maintain_order=True)
         .agg(pl.col("made").last())
     )
+
+
+def _at_stations(tries: pl.DataFrame, case: Case) -> pl.DataFrame:
+    """`lacks`: the first of the `stations` that was not in reach at the tick, "" where all were; null where
+    the source cannot see."""
+    tries = tries.with_columns(lacks=pl.lit(""))
+    for station in tries["stations"].list.explode().unique(maintain_order=True).drop_nulls():
+        needed = pl.col("stations").list.contains(station)
+        lack = (
+            pl.when(pl.col("lacks") != "")
+            .then("lacks")
+            .when("at_station")
+            .then(pl.lit(""))
+            .when(~pl.col("at_station"))
+            .then(pl.lit(station))
+        )
+        tries = _with_station(tries, station, case)
+        tries = tries.with_columns(lacks=pl.when(needed).then(lack).otherwise("lacks")).drop("at_station")
+    return tries
 
 
 def _with_station(tries: pl.DataFrame, station: str, case: Case) -> pl.DataFrame:

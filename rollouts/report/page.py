@@ -98,7 +98,7 @@ def rendered(found: Findings) -> str:
         .get_template(TEMPLATE)
         .render(
             found=found,
-            stand_ins=caveat_of(found.arms.episodes["planner"]),
+            stand_ins=caveat_of(found.arms.episodes["planner"], found.arms.episodes["world"]),
             charts=_charts(found),
             tables=_tables(found),
         )

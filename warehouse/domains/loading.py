@@ -4,7 +4,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from warehouse.domains.model import Domain, Material, Recipe, StateField, Trade
 from warehouse.domains.patterns import matching, rewritten
@@ -12,6 +12,8 @@ from warehouse.domains.patterns import matching, rewritten
 Names = frozenset[str]
 Drops = dict[str, tuple[str, ...]]
 Rare = dict[str, frozenset[str]]
+_BODY: Final = {"reach": "reach", "eyes": "eye_height"}
+"""what `[body]` of domain.toml may say -> the field of `Domain` that holds it"""
 
 
 def read_domain(name: str) -> Domain:
@@ -58,6 +60,9 @@ class _Reader:
         self._check("pack.toml", stacks, self._items)
         stations = frozenset(rules["stations"]["all"])
         self._check("domain.toml", stations, self._blocks)
+        in_place = frozenset(rules["stations"].get("in_place", ()))
+        self._check("domain.toml", in_place, stations)
+        body = rules.get("body", {})
         return Domain(
             name=rules["name"],
             version=rules["version"],
@@ -113,6 +118,9 @@ class _Reader:
             slots=int(pack.get("slots", 0)),
             stack=int(pack.get("stack", 64)),
             stacks=stacks,
+            built_in_place=in_place,
+            unyielding=bool(rules["tools"].get("unyielding", False)),
+            **{name: float(body[key]) for key, name in _BODY.items() if key in body},
         )
 
     def _json(self, stem: str) -> Any:
@@ -145,8 +153,10 @@ class _Reader:
 
     def _recipes(self) -> dict[str, tuple[Recipe, ...]]:
         recipes: dict[str, list[Recipe]] = {}
-        for item, count, needs_table, ingredients in self._json("recipes"):
-            recipe = Recipe(item, count, tuple(ingredients.items()), needs_table)
+        for item, count, needs_table, ingredients, *more in self._json("recipes"):
+            beside = tuple(more[0]) if more else ()
+            self._check("recipes.json", beside, self._blocks)
+            recipe = Recipe(item, count, tuple(ingredients.items()), needs_table, beside)
             recipes.setdefault(item, []).append(recipe)
         self._check("recipes.json", recipes, self._items)
         return {item: tuple(found) for item, found in recipes.items()}

@@ -41,6 +41,8 @@ class Recipe:
     count: int
     ingredients: tuple[tuple[str, int], ...]
     needs_table: bool
+    beside: tuple[str, ...] = ()
+    """stations that have to be in reach besides"""
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,14 @@ class Domain:
     """how many of an item share a slot, where `stacks` has no row"""
     stacks: Mapping[str, int] = declare(default_factory=dict)
     """item -> how many of it share a slot"""
+    built_in_place: frozenset[str] = frozenset()
+    """stations that stand where they are made, and that nobody carries"""
+    unyielding: bool = False
+    """whether a block that needs a tool does not break without one; else it breaks and yields nothing"""
+    reach: float = 4.5
+    """blocks from the eyes: how far an agent can act"""
+    eye_height: float = 1.62
+    """blocks from an agent's position up to its eyes"""
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -240,6 +250,17 @@ class Domain:
         short, the items of each are included. Empty for an item that has no source.
         """
         return self._routes.prerequisites(item)
+
+    def stations_of(self, recipe: Recipe) -> tuple[str, ...]:
+        """The stations that have to be in reach, all at once, to craft by `recipe`."""
+        return ((self.crafting_station,) if recipe.needs_table else ()) + recipe.beside
+
+    def brings_into_reach(self, kind: str, target: str | None) -> bool:
+        """Whether an action is one that ends with a station in reach: putting it down, going to it, or making
+        one that stands where it is made."""
+        return target in self.stations and (
+            kind in ("use", "move") or (kind == "craft" and target in self.built_in_place)
+        )
 
     def narrowest_tag(self, items: frozenset[str]) -> str | None:
         """The item itself where there is one, else the smallest `#tag` that covers `items`; None without."""

@@ -79,8 +79,7 @@ class Routes:
         for item, recipes in sorted(domain.recipes.items()):
             for recipe in recipes:
                 needs = tuple(domain.expand(name) for name, _ in recipe.ingredients)
-                if recipe.needs_table:
-                    needs += (frozenset({domain.crafting_station}),)
+                needs += tuple(frozenset({station}) for station in domain.stations_of(recipe))
                 yield item, Way("craft", item, _STEP, needs)
 
     @cached_property
