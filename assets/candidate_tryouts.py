@@ -71,7 +71,7 @@ def candidate_tryouts(
             **metadata.counts(_counted(found)),
             "tried out": metadata.table(_listed(found), rows=100),
             "findings": metadata.bars(_findings(found), "finding", "entries", "what try-outs found"),
-            "note": caveat(RULES),
+            "note": caveat(RULES, home.domain_name),
         }
     )
 
