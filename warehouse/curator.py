@@ -52,8 +52,8 @@ class CuratorSettings:
     `min_support_episodes`: independent episodes that must stand behind a new entry. `high_confidence`: from
     here on an entry is not contradicted by a weaker one; .75 is two supporting episodes without a loss.
     `retire_below`: an entry of less confidence is retired. `life` says what becomes of entries with time.
-    `build` names the build of decisions about entries
-    that no candidate of the pass proposes; None takes the entry's own last build.
+    `build` names the build of decisions about entries that no candidate of the pass proposes; None takes the
+    entry's own last build.
     """
 
     min_support_episodes: int = 1
