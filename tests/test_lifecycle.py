@@ -285,17 +285,16 @@ def test_occasions_are_the_attempts_that_the_infrastructure_did_not_end() -> Non
 def test_the_fold_shows_curator_the_builds_that_had_the_occasion() -> None:
     store = passed(OAK, build="b1").store
     builds = [f"b{number}" for number in range(1, 7)]
-    frames = {name: from_rows(name, []) for name in ("events", "feedback")}
+    mined = {"kind": "mine", "target": "oak_log", "end_reason": "timeout"}
     evidence = Evidence(
         build="b6",
         proposed=(),
         reviews=(),
         usage=(),
         episodes=from_rows("episodes", [{"episode_id": one, "build": one} for one in builds]),
-        attempts=from_rows(
-            "attempts", [{"episode_id": one, "kind": "mine", "target": "oak_log"} for one in builds]
-        ),
-        **frames,
+        attempts=from_rows("attempts", [{"episode_id": one, **mined} for one in builds]),
+        events=from_rows("events", []),
+        feedback=from_rows("feedback", []),
     )
     expired = curator(DOMAIN, CuratorSettings())(evidence, store)
     assert expired.store[OAK_ID].status == "retired"
