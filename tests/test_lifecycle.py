@@ -10,14 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.good_cases import DOMAIN, Case, log_skill, planks_skill, station_remedy, stuck_remedy
+from tests.test_curator import mine_birch_instead, mine_oak
+from warehouse.build_evidence import Evidence
 from warehouse.confidence import Outcomes
 from warehouse.curator import Curation, CuratorSettings, curate
 from warehouse.entries import Decision, Usage
 from warehouse.facts import FeedbackFact
+from warehouse.fold import curator
 from warehouse.ids import derive_id
 from warehouse.knowledge import RemedyContent
 from warehouse.lifecycle import LifeSettings, Occasions, late, occasions, probability_below
 from warehouse.places import Place
+from warehouse.records import from_rows
 from warehouse.snapshots import freeze
 
 OAK = log_skill("oak")
@@ -179,8 +183,6 @@ def test_a_demoted_entry_comes_up_once_half_of_its_late_uses_are_won() -> None:
 
 
 def test_nothing_loses_a_conflict_to_what_was_demoted() -> None:
-    from tests.test_curator import mine_birch_instead, mine_oak
-
     skill, remedy = mine_oak(2), mine_birch_instead(2)
     skill_id, remedy_id = skill.candidate.entry_id, remedy.candidate.entry_id
     alone = passed(skill, usage=uses("b1", *[True] * 40, entry_id=skill_id))
@@ -280,6 +282,25 @@ def test_occasions_are_the_attempts_that_the_infrastructure_did_not_end() -> Non
     assert occasions(episodes, attempts) == {("mine", "oak_log"): ("b1", "b2"), (None, None): ("b1",)}
 
 
+def test_the_fold_shows_curator_the_builds_that_had_the_occasion() -> None:
+    store = passed(OAK, build="b1").store
+    builds = [f"b{number}" for number in range(1, 7)]
+    mined = {"kind": "mine", "target": "oak_log", "end_reason": "timeout"}
+    evidence = Evidence(
+        build="b6",
+        proposed=(),
+        reviews=(),
+        usage=(),
+        episodes=from_rows("episodes", [{"episode_id": one, "build": one} for one in builds]),
+        attempts=from_rows("attempts", [{"episode_id": one, **mined} for one in builds]),
+        events=from_rows("events", []),
+        feedback=from_rows("feedback", []),
+    )
+    expired = curator(DOMAIN, CuratorSettings())(evidence, store)
+    assert expired.store[OAK_ID].status == "retired"
+    assert [(each.build, rules(each)) for each in expired.decisions] == [("b6", ["expired"])]
+
+
 # Capacity
 
 
@@ -318,8 +339,6 @@ def test_the_demoted_make_room_first() -> None:
 
 
 def test_both_sides_of_a_contradiction_stay_in_the_log_whatever_their_words() -> None:
-    from tests.test_curator import mine_birch_instead, mine_oak
-
     skill, remedy = mine_oak(2), mine_birch_instead(2)
     content = remedy.candidate.content
     assert isinstance(content, RemedyContent)

@@ -297,7 +297,8 @@ def by_definition(each: Entry, context: Context, places: Sequence[Place], goal: 
             likely += parts.NEARBY / (1.0 + math.sqrt(x * x + y * y + z * z) / parts.NEARBY_BLOCKS)
         near = max(near, likely)
     nearness = (1.0 - parts.PLACE) + parts.PLACE * near
-    return about * trigger * nearness * ((1.0 - parts.TRUST) + parts.TRUST * each.confidence)
+    trust = (1.0 - parts.TRUST) + parts.TRUST * each.confidence
+    return about * trigger * nearness * (trust * retrieval.DEMOTED if each.status == "demoted" else trust)
 
 
 THINGS = ("iron_pickaxe", "iron_ingot", "iron_ore", "furnace", "stick", "oak_planks", "#logs", "cow", "bread")
@@ -350,7 +351,7 @@ risks = st.builds(
     missing=st.lists(things, max_size=2).map(tuple),
 )
 remedies = st.builds(RemedyContent, risk=risks, repair=st.just((Step(kind="wait"),)))
-entries = st.builds(entry, skills | remedies, triggers, unit)
+entries = st.builds(entry, skills | remedies, triggers, unit, st.sampled_from(("active", "demoted")))
 stores = st.lists(entries, max_size=40, unique_by=lambda each: each.entry_id)
 places = st.builds(
     Place,
@@ -436,6 +437,13 @@ def test_most_of_a_large_store_is_never_looked_at(monkeypatch: pytest.MonkeyPatc
 def test_merged_and_retired_entries_are_not_found(status: str) -> None:
     content = SkillContent(kind="craft", target="torch", steps=(Step(kind="craft", target="torch"),))
     assert ranking([entry(content, status=status)], Context(goal_target="torch")) == []
+
+
+def test_a_demoted_entry_is_found_after_what_is_active_however_little_that_is_trusted() -> None:
+    torch = SkillContent(kind="craft", target="torch", steps=(Step(kind="craft", target="torch"),))
+    twice = torch.model_copy(update={"steps": torch.steps * 2})
+    demoted, active = entry(torch, confidence=0.99, status="demoted"), entry(twice, confidence=0.01)
+    assert ranking([demoted, active], Context(goal_target="torch")) == [active, demoted]
 
 
 def test_an_index_refuses_an_id_twice_and_another_domains_entries() -> None:

@@ -55,8 +55,8 @@ class CuratorSettings:
     here on an entry is not contradicted by a weaker one; .75 is two supporting episodes without a loss.
     `retire_below`: an entry of less confidence is retired. `life` says what becomes of entries with time.
     `backtest`: what a newcomer has to show against the record; None leaves the back-test out. `build` names
-    the build of decisions about entries
-    that no candidate of the pass proposes; None takes the entry's own last build.
+    the build of decisions about entries that no candidate of the pass proposes; None takes the entry's own
+    last build.
     """
 
     min_support_episodes: int = 1

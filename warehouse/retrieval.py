@@ -129,7 +129,7 @@ class Index:
         reading = self._conditions.read(state_of(context, place))
         blocks, about = self._candidates(context)
         first, last = self._first[blocks], self._last[blocks]
-        # Within a block trust falls.
+        # Within a block trust falls, so its first row has the most.
         bound = about * self._places.bound(first, last) * self._trust[first]
         rows = np.empty(0, dtype=np.int64)
         scores = np.empty(0, dtype=np.float64)

@@ -14,7 +14,7 @@ _MARGIN: Final = 0.08
 _SIDE: Final = 250
 _ACROSS: Final = 3
 _MARKS: Final = {"start": "circle", "end": "square", "evidence": "diamond"}
-_FILLS: Final = {"start": "#ffffff", "end": "#0072b2", "evidence": "#f0b429"}
+_FILLS: Final = {"start": "#c8c8c8", "end": "#0072b2", "evidence": "#f0b429"}
 _SIZES: Final = {"start": 80, "end": 130, "evidence": 48}
 """of two marks in one place the later is smaller and lies on top"""
 _OUTCOMES: Final = {"won": "#0072b2", "lost": "#d55e00", "undecided": "#c4c4c4"}
@@ -48,7 +48,7 @@ def _map(path: pl.DataFrame, marks: pl.DataFrame) -> Chart:
     line = alt.Chart(path.select("tick", "x", "z")).mark_line(color="#6c8ea4", strokeWidth=1.5)
     placed = marks.sort(pl.col("mark").replace_strict({name: place for place, name in enumerate(_MARKS)}))
     dots = alt.Chart(placed).mark_point(strokeWidth=1.4, stroke="#222222", opacity=1)
-    legend = alt.Legend(title=None, orient="bottom", symbolStrokeColor="#222222", symbolStrokeWidth=1.4)
+    legend = alt.Legend(title=None, orient="bottom")
     drawn = line.encode(x=x, y=z, order="tick:Q") + dots.encode(
         x=x,
         y=z,
