@@ -405,7 +405,7 @@ def test_tasks_lint_reports_a_wrong_oracle(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     ["", "run", "ingest", "drop", "sql", "doctor", "gc", "ui", "knowledge list", "knowledge show",
-     "knowledge explain", "snapshot list", "snapshot verify", "snapshot diff", "tasks lint", "monitor score",
+     "knowledge backtests", "knowledge explain", "snapshot list", "snapshot verify", "snapshot diff", "tasks lint", "monitor score",
      "warehouse rebuild", "study planners", "study misconceptions", "study agents"],
 )  # fmt: skip
 def test_help_has_an_example(tmp_path: Path, command: str) -> None:
