@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from bench import executor, loop, model, monitor, monitor_truth, retrieval, techtree
+from bench import curation, executor, loop, model, monitor, monitor_truth, retrieval, techtree
 
 
 class Bench(StrEnum):
@@ -20,6 +20,7 @@ class Bench(StrEnum):
 
     MONITOR = "monitor"
     RETRIEVAL = "retrieval"
+    CURATION = "curation"
     TRUTH = "truth"
     TECHTREE = "techtree"
     EXECUTOR = "executor"
@@ -48,15 +49,17 @@ def run(
     ] = 10,
     folder: Annotated[Path, typer.Option(help="Where the made-up traces are kept.")] = Path("data/bench"),
 ) -> None:
-    """Measure Monitor against a bare scan of its files, retrieval, Monitor against the inner truth, the
-    built-in world and its executor, the closed loop, and, where `make test-vllm` has made its environment,
-    the engine vllm against vllm itself; exit code 1 if a goal is missed."""
+    """Measure Monitor against a bare scan of its files, retrieval, Curator's passes, Monitor against
+    the inner truth, the built-in world and its executor, the closed loop, and, where `make test-vllm` has
+    made its environment, the engine vllm against vllm itself; exit code 1 if a goal is missed."""
     left_out = skip or []
     missed = 0
     if Bench.MONITOR not in left_out:
         missed += monitor.main(folder, ticks)
     if Bench.RETRIEVAL not in left_out:
         missed += retrieval.main()
+    if Bench.CURATION not in left_out:
+        missed += curation.main()
     if Bench.TRUTH not in left_out:
         missed += monitor_truth.main()
     if Bench.TECHTREE not in left_out:

@@ -204,6 +204,9 @@ def test_knowledge_can_be_listed_shown_and_explained(home: Path) -> None:
     shown = call(home, "knowledge", "show", remedy[:8])
     assert "crafting_table" in shown.output
     assert "Back-test: its conditions before attempts of other episodes" in shown.output
+    listed = words(call(home, "knowledge", "backtests"))
+    assert remedy[:8] in listed.partition("Rejected: 0 candidates")[0]
+    assert "undecided, fired on" in listed
     explained = call(home, "knowledge", "explain", remedy)
     assert explained.exit_code == 0
     for said in ("decision", "candidate", "feedback", "ticks 0–40", "Craft_1_wooden_pickaxe_20240101_000000"):
@@ -240,6 +243,10 @@ def test_a_proposal_that_a_reviewer_refused_is_shown_with_the_reason(home: Path,
         assert "review: reviewer: it would not [b]help[/b]" in words(shown)
         assert "craft wooden_pickaxe" in words(shown)
         assert "back-test: undecided, fired on 0 in 0 episodes" in words(shown)
+    listed = words(call(tmp_path / "home", "knowledge", "backtests"))
+    accepted, _, rejected = listed.partition("Rejected: 1 candidates")
+    assert proposed.candidate_id[:8] in rejected and "it would not [b]help[/b]" in rejected
+    assert proposed.entry_id[:8] not in accepted
 
 
 def test_snapshots_can_be_listed_verified_and_compared(home: Path) -> None:
@@ -411,8 +418,8 @@ def test_tasks_lint_reports_a_wrong_oracle(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "command",
     ["", "run", "ingest", "drop", "sql", "doctor", "gc", "ui", "knowledge list", "knowledge show",
-     "knowledge hand-in", "knowledge take-in", "knowledge explain", "snapshot list", "snapshot verify",
-     "snapshot diff", "tasks lint", "monitor score", "warehouse rebuild", "study planners",
+     "knowledge backtests", "knowledge hand-in", "knowledge take-in", "knowledge explain", "snapshot list",
+     "snapshot verify", "snapshot diff", "tasks lint", "monitor score", "warehouse rebuild", "study planners",
      "study misconceptions", "study agents"],
 )  # fmt: skip
 def test_help_has_an_example(tmp_path: Path, command: str) -> None:

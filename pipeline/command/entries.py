@@ -53,6 +53,28 @@ def shown(prefix: str) -> None:
     _show_objections(home, entry.entry_id)
 
 
+def backtested() -> None:
+    """Prints the back-tests of what was accepted, and all that was rejected, with the reasons."""
+    home = Settings().home
+    # In few columns, so that a terminal of 80 has room for them; the views have the figures one by one.
+    accepted = query(
+        home,
+        "SELECT left(d.entry_id, 8) AS entry, concat_ws(' ', d.kind, d.target, d.failure_type) AS about, "
+        "b.verdict || ', ' || b.detail AS tested, "
+        'round(b."precision", 2) AS "precision", round(b.recall, 2) AS recall '
+        "FROM candidate_decisions AS d LEFT JOIN candidate_backtests AS b USING (candidate_id) "
+        "WHERE d.verdict = 'accepted' ORDER BY d.type, about, d.candidate_id",
+    )
+    show(accepted, f"Accepted: {accepted.height} candidates")
+    rejected = query(
+        home,
+        "SELECT left(candidate_id, 8) AS candidate, concat_ws(' ', kind, target, failure_type) AS about, "
+        "reasons FROM candidate_decisions WHERE verdict = 'rejected' "
+        "ORDER BY list_sort(rules), about, candidate_id",
+    )
+    show(rejected, f"Rejected: {rejected.height} candidates")
+
+
 def _show_backtests(home: Path, entry: Entry) -> None:
     """Prints how the conditions fared on attempts that the entry was not drawn from; also of what was merged
     into it."""

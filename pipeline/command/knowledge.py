@@ -45,6 +45,22 @@ def show(entry: EntryId) -> None:
 
 
 @app.command()
+def backtests() -> None:
+    """List how what was accepted fared in its back-test, and what was rejected and why.
+
+    docs/knowledge.md says how to read the figures; `mineevolve knowledge show` gives those of one entry.
+
+    Examples:
+
+    * `mineevolve knowledge backtests`
+    * `mineevolve sql "FROM candidate_backtests"`
+    """
+    from pipeline.command.entries import backtested
+
+    backtested()
+
+
+@app.command()
 def explain(
     entry: EntryId,
     html: Annotated[
