@@ -25,7 +25,7 @@ run: setup
 test: setup lint
 	$(BIN)/python -m pytest -q -n auto
 
-# Killed writers, full disks, damaged files, many writers at once, hostile input.
+# Killed writers, full disks, damaged files, many writers at once.
 test-faults: setup
 	$(BIN)/python -m pytest -q -m faults -n auto
 

@@ -13,15 +13,16 @@ from pathlib import Path
 import pytest
 
 from rollouts.judging import judge_source
-from tests.faults import CHILDREN, killed_at
-from tests.test_accidents import begun, files, gather, held, learn
+from tests.faults import CHILDREN, killed_at, points_of
+from tests.test_accidents import begun, files, first_of_each, gather, held, learn
 from tests.test_command import call, words
-from tests.test_inbox import proposed
+from tests.test_inbox import REAL, proposed
 from warehouse import log, telemetry
 from warehouse.analysis import ANALYSIS
 from warehouse.database import WAREHOUSE, exclusive, lock_of
 from warehouse.domains import Domain
 from warehouse.inbox import hand_in, take_in
+from warehouse.repair import mend_log, mend_pointers, mend_warehouse
 from warehouse.snapshots import list_snapshots, pointer, published_snapshot
 from warehouse.trace_store import feedback_store
 from warehouse.writing import writer_name
@@ -278,6 +279,31 @@ def test_what_killed_writers_left_goes_and_what_others_write_stays(home: Path) -
     assert "1 files that killed writers left half written: removed" in words(repaired)
     assert not left.exists()
     assert living.exists() and elsewhere.exists()  # noqa: PT018
+
+
+def mend_store(home: Path) -> None:
+    """What a repair writes."""
+    for mending in (mend_log(home), mend_warehouse(home, REAL, "damaged"), mend_pointers(home)):
+        list(mending)
+
+
+def test_a_repair_that_is_killed_is_finished_by_the_next_one(whole: Path, tmp_path: Path) -> None:
+    harmed = Path(shutil.copytree(whole, tmp_path / "harmed"))
+    garbage(next(one.path for one in log.shards(harmed) if one.kind == "candidates"))
+    for folder in list_snapshots(harmed):
+        garbage(folder / "entries.parquet")
+    garbage(pointer(harmed, "b1"))
+    garbage(harmed / WAREHOUSE)
+    points = points_of(mend_store, shutil.copytree(harmed, tmp_path / "undisturbed"))
+    assert {point for point, _ in points} >= {"begun", "written", "moved", "put aside", "commit"}
+    for number in first_of_each(points):
+        home = Path(shutil.copytree(harmed, tmp_path / f"{number}"))
+        killed_at(number, mend_store, home)
+
+        repaired = call(home, "doctor", "--repair")
+
+        assert repaired.exit_code == 0, (points[number], repaired.output)
+        same(home, whole)
 
 
 def _write(home: Path) -> None:

@@ -24,12 +24,11 @@ from warehouse.quarantine import set_aside
 from warehouse.shards import DamagedShardError
 from warehouse.snapshots import (
     ENTRIES,
-    is_committed,
     list_snapshots,
     load_snapshot,
-    point_at,
     pointer,
     pointers,
+    publish_snapshot,
     published_snapshot,
     snapshot_id_of,
     write_snapshot,
@@ -165,11 +164,13 @@ def mend_pointers(home: Path) -> Iterator[Found]:
         column = "snapshot_id" if curated else "uncurated_snapshot_id"
         rows = next(_asked(home, f"SELECT {column} AS id FROM builds WHERE build = $1", [build]), None)
         snapshot_id = None if rows is None or rows.is_empty() else rows["id"][0]
-        if snapshot_id is None or not is_committed(home, snapshot_id):
+        frozen = None if snapshot_id is None else _entries_of(home, home / "snapshots" / snapshot_id)
+        if frozen is None:
             yield Found(fault, f"`mineevolve run --build {build}` publishes it anew", mended=False)
         else:
+            # The snapshot may be gone as well, with nothing left that names it.
             kept = set_aside(home, pointer(home, build, curated))
-            point_at(home, build, snapshot_id, curated)
+            publish_snapshot(home, build, frozen[1], curated)
             yield Found(
                 fault,
                 f"build {build} publishes {snapshot_id} again, which its knowledge freezes to; what was "

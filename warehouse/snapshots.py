@@ -230,11 +230,6 @@ def pointers(home: Path) -> list[tuple[str, bool]]:
     )
 
 
-def is_committed(home: Path, snapshot_id: str) -> bool:
-    """Is there such a snapshot? Whether it is whole, `load_snapshot` says."""
-    return (home / "snapshots" / snapshot_id / MANIFEST).exists()
-
-
 def diff(old: Snapshot, new: Snapshot) -> pl.DataFrame:
     """What changed between two snapshots, one row per entry that differs, sorted by (change, entry_id).
 
