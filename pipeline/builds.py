@@ -31,7 +31,7 @@ from pipeline.orders import (
     read_order,
     working_on,
 )
-from pipeline.settings import Settings
+from pipeline.settings import SettingError, Settings
 from warehouse.database import BusyError
 from warehouse.domains import load_domain
 
@@ -128,8 +128,18 @@ def _order_by_hand(settings: Settings, build: str) -> Order:
 
 
 def nightly_schedule(settings: Settings, job: dg.JobDefinition) -> dg.ScheduleDefinition:
-    """Asks for the next build, or for the one that is not whole yet."""
+    """Asks for the next build, or for the one that is not whole yet. `SettingError` where the settings name
+    no time for it."""
+    try:
+        return _nightly_schedule(settings, job)
+    except dg.DagsterInvalidDefinitionError as error:
+        raise SettingError(
+            f"MINEEVOLVE_NIGHTLY_CRON={settings.nightly_cron} "
+            f"MINEEVOLVE_NIGHTLY_TIMEZONE={settings.nightly_timezone}: {error}"
+        ) from error
 
+
+def _nightly_schedule(settings: Settings, job: dg.JobDefinition) -> dg.ScheduleDefinition:
     @dg.schedule(
         job=job,
         cron_schedule=settings.nightly_cron,

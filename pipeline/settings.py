@@ -1,9 +1,14 @@
 """Settings, from the environment (`MINEEVOLVE_<NAME>`) or an `.env` file in the working folder."""
 
 from pathlib import Path
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class SettingError(ValueError):
+    """A setting has a value that it cannot have; the text names its variable."""
 
 
 class Settings(BaseSettings):
@@ -44,6 +49,17 @@ class Settings(BaseSettings):
     watch: Path | None = Field(
         default=None, description="a folder whose new folders of recordings are imported by themselves"
     )
+
+    def __init__(self, **given: Any) -> None:
+        """Raises `SettingError`."""
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            wrong = (
+                f"MINEEVOLVE_{str(each['loc'][0]).upper()}={each['input']}: {each['msg'].lower()}"
+                for each in error.errors()
+            )
+            raise SettingError("; ".join(wrong)) from None
 
     @property
     def home(self) -> Path:

@@ -21,7 +21,7 @@ from pipeline.builds import CURRICULUM_TAG, NIGHTLY, complete, due_order
 from pipeline.definitions import definitions
 from pipeline.in_process import BUILD_TAG, InProcess
 from pipeline.orders import OrderError, is_whole, read_orders, working_on
-from pipeline.settings import Settings
+from pipeline.settings import SettingError, Settings
 from rollouts.lineage import TRAINING, episodes_of, stale_builds, usage_of
 from tests.conftest import ROOT
 from tests.small_curriculum import small_settings
@@ -181,6 +181,13 @@ def test_the_schedule_is_off_until_the_settings_switch_it_on(tmp_path: Path) -> 
         schedule = definitions(settings).resolve_schedule_def(SCHEDULE)
         assert (schedule.default_status, schedule.cron_schedule) == (status, "30 1 * * *")
         assert schedule.execution_timezone == "Europe/Oslo"
+
+
+@pytest.mark.parametrize("wrong", [{"nightly_cron": "at night"}, {"nightly_timezone": "Mars"}])
+def test_a_time_that_there_is_not_names_its_setting(tmp_path: Path, wrong: dict[str, str]) -> None:
+    [(name, value)] = wrong.items()
+    with pytest.raises(SettingError, match=f"MINEEVOLVE_{name.upper()}={value}"):
+        definitions(small_settings(tmp_path, **wrong))
 
 
 def test_a_build_is_completed_by_the_model_that_began_it(tmp_path: Path) -> None:

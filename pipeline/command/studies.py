@@ -66,6 +66,12 @@ def across_planners(named: str | None, groups: Sequence[str], options: dict[str,
 
 def across_misconceptions(groups: Sequence[str], shares: str, builds: int, options: dict[str, Any]) -> None:
     """A condition for each share of misconceptions."""
+    from prompts.engines.models import model_row
+
+    settings = Settings()
+    row = model_row(settings.model, settings.models.expanduser())
+    if row.engine != "rules":
+        raise fail(f"misconceptions are drawn for the stand-in `rules`; {row.name} has its own", MISUSED)
     given = _listed(shares, "--shares")
     with explained(ValueError, code=MISUSED):
         values = sorted({float(each) for each in given})

@@ -1,0 +1,22 @@
+"""What settings say of values that they cannot have."""
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.settings import SettingError, Settings
+
+
+def test_a_wrong_value_names_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINEEVOLVE_WORKERS", "abc")
+    monkeypatch.setenv("MINEEVOLVE_NIGHTLY_FRESH_H", "0")
+    with pytest.raises(
+        SettingError, match=r"MINEEVOLVE_WORKERS=abc: .* integer.*; MINEEVOLVE_NIGHTLY_FRESH_H=0"
+    ):
+        Settings()
+
+
+def test_values_may_be_given_in_place_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINEEVOLVE_DATA", "elsewhere")
+    assert Settings().data == Path("elsewhere")
+    assert Settings(data=Path("here")).data == Path("here")
