@@ -1,10 +1,13 @@
 """Settings, from the environment (`MINEEVOLVE_<NAME>`) or an `.env` file in the working folder."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+MOST_TRIED: Final = 0.15
+"""of a build's game ticks may be spent on trying its new knowledge out"""
 
 
 class SettingError(ValueError):
@@ -25,9 +28,9 @@ class Settings(BaseSettings):
         description="the model that reviews candidates, a row of the models' file; none: no review",
     )
     tryouts: float = Field(
-        default=0.15,
+        default=MOST_TRIED,
         ge=0,
-        le=0.15,
+        le=MOST_TRIED,
         description="share of a build's game ticks in which its new knowledge is tried out; 0: not at all",
     )
     seed: int = Field(default=0, description="the models' seed")
