@@ -1,4 +1,4 @@
-"""A task for episodes that are about their subgoals alone. Not in a module of the world, whose compiled kernels
+"""A task for episodes that are about their subgoals alone. Not in a module of the world, whose kernels
 take more than a second to load."""
 
 from typing import Final
