@@ -70,7 +70,6 @@ def candidate_tryouts(
             **columns.tryouts(),
             **metadata.counts(_counted(found)),
             "tried out": metadata.table(_listed(found), rows=100),
-            "findings": metadata.bars(_findings(found), "finding", "entries", "what try-outs found"),
             "note": caveat(RULES, home.domain_name),
         }
     )
@@ -104,13 +103,3 @@ def _entry(each: Tried) -> dict[str, Any]:
     of_entry = {name: named[name] for name in ("type", "kind", "target", "failure_type")}
     found = {"entry_id": each.proposal.entry_id, "finding": each.finding, "pairs": each.tally.pairs}
     return of_entry | found | each.tally._asdict()
-
-
-def _findings(found: TriedOut) -> pl.DataFrame:
-    what = [each.finding if each.tally.pairs else "not tried out" for each in found.entries]
-    return (
-        pl.DataFrame({"finding": what})
-        .group_by("finding")
-        .agg(entries=pl.len().cast(pl.Int64))
-        .sort("finding")
-    )

@@ -32,7 +32,8 @@ from rollouts.recorder import TRUTHS, AttemptRecord, Cast, EpisodeRecord, plan_s
 from rollouts.rounds import play
 from rollouts.seeds import evaluation_seeds, training_seeds
 from rollouts.worlds.techtree import Settings
-from rollouts.worlds.techtree.stages import UNWINNABLE, StagedWorld
+from rollouts.worlds.techtree.stages import StagedWorld
+from rollouts.worlds.techtree.unwinnable import UNWINNABLE
 from warehouse.domains import Domain, load_domain
 from warehouse.suites import DEFAULT_SUITE, find_suite
 from warehouse.tasks import Suite

@@ -1,7 +1,7 @@
 """Settings, from the environment (`MINEEVOLVE_<NAME>`) or an `.env` file in the working folder."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field, ValidationError
 
@@ -9,6 +9,9 @@ from assets.domain_choice import DomainChoice
 
 if TYPE_CHECKING:
     from warehouse.curator import CuratorSettings
+
+MOST_TRIED: Final = 0.15
+"""of a build's game ticks may be spent on trying its new knowledge out"""
 
 
 class SettingError(ValueError):
@@ -30,9 +33,9 @@ class Settings(DomainChoice):
         description="whether a new entry is held against attempts that it was not drawn from",
     )
     tryouts: float = Field(
-        default=0.15,
+        default=MOST_TRIED,
         ge=0,
-        le=0.15,
+        le=MOST_TRIED,
         description="share of a build's game ticks in which its new knowledge is tried out; 0: not at all",
     )
     seed: int = Field(default=0, description="the models' seed")

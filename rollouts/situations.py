@@ -133,7 +133,9 @@ def _in_its_world(proposal: Proposal, past: Past, cited: Sequence[FeedbackFact],
         if len(steps) > 1:
             reached = (content.kind, content.target)
             ends = sorted(fact.attempt for fact in cited if (fact.kind, fact.target) == reached)
-            places = [(_begin(attempts, end), end) for end in ends]
+            ways = [(_begin(attempts, end), end) for end in ends]
+            # What took longer than an arm has would look futile.
+            places = [(at, end) for at, end in ways if _took(past, at, end) <= rules.cost.arm_ticks]
     else:
         ended = past.attempts["end_reason"].cast(pl.String)
         failed = [fact.attempt for fact in cited if fact.y is False]
@@ -193,6 +195,10 @@ def _begin(attempts: Sequence[int], end: int) -> int:
     while begin - 1 in attempts:
         begin -= 1
     return begin
+
+
+def _took(past: Past, begin: int, end: int) -> int:
+    return int(past.attempts["end_tick"][end]) - _lead(past, begin)
 
 
 def _lead(past: Past, place: int) -> int:

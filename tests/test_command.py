@@ -420,7 +420,7 @@ def test_tasks_lint_reports_a_wrong_oracle(tmp_path: Path) -> None:
     ["", "run", "ingest", "drop", "sql", "doctor", "gc", "ui", "knowledge list", "knowledge show",
      "knowledge backtests", "knowledge hand-in", "knowledge take-in", "knowledge explain", "snapshot list",
      "snapshot verify", "snapshot diff", "tasks lint", "monitor score", "warehouse rebuild", "study planners",
-     "study misconceptions", "study agents"],
+     "study misconceptions", "study agents", "study curation"],
 )  # fmt: skip
 def test_help_has_an_example(tmp_path: Path, command: str) -> None:
     result = call(tmp_path, *command.split(), "--help")

@@ -52,13 +52,18 @@ def test_what_is_not_known_is_said(found: Explanation) -> None:
         found,
         paths=none,
         marks=found.marks.clear(),
-        backtests=None,
+        backtests=found.backtests.clear(),
         uses=found.uses.clear(),
         by_build=found.by_build.clear(),
         versions=found.versions.head(1),
     )
     page = rendered_entry(bare)
-    for said in ("No positions were recorded", "Not back-tested", "Not tried out", "never used in training"):
+    for said in (
+        "No positions were recorded",
+        "None of its candidates was back-tested",
+        "Not tried out",
+        "never used in training",
+    ):
         assert said in page
     assert "<svg" not in page
 

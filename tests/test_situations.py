@@ -8,7 +8,7 @@ from rollouts.backends import stage_kit
 from rollouts.budget import CallBudget
 from rollouts.recorder import AttemptRecord, Cast, EpisodeRecord, trace_of
 from rollouts.situations import Past, Trial, pasts, proposals, trials_of
-from rollouts.worlds.techtree.stages import UNWINNABLE
+from rollouts.worlds.techtree.unwinnable import UNWINNABLE
 from tests.fake_world import chop, subgoal
 from tests.tried_world import BUILD, MAKES_STICKS, STICKS, evidence_of, failures, remedy, skill
 from warehouse.build_evidence import Evidence
@@ -33,10 +33,11 @@ def known(evidence: Evidence) -> dict[str, Past]:
     return pasts(evidence, evidence.episodes["episode_id"].to_list(), "scripted")
 
 
-def trials(evidence: Evidence, candidate: object) -> list[Trial]:
+def trials(evidence: Evidence, candidate: object, arm_ticks: int | None = None) -> list[Trial]:
     facts = facts_from(evidence.feedback, evidence.attempts, evidence.events, evidence.episodes)
     (proposal,) = proposals([candidate], facts)  # type: ignore[list-item]
-    return trials_of(proposal, known(evidence), BUILD, rules())
+    cost = rules().cost.model_copy(update={"arm_ticks": arm_ticks} if arm_ticks else {})
+    return trials_of(proposal, known(evidence), BUILD, rules().model_copy(update={"cost": cost}))
 
 
 def test_the_decisions_of_an_episode_lead_to_every_state_that_was_recorded(
@@ -115,6 +116,16 @@ def test_a_skill_is_tried_out_before_the_way_that_it_tells_of(evidence: Evidence
     found = trials(evidence, candidate)
     assert {(each.place, each.failed, each.lead) for each in found} == {(0, False, 0)}
     assert {each.goal.subgoal_id for each in found} == {"logs"}
+
+
+def test_a_skill_that_took_longer_than_an_arm_may_take_is_not_tried_out(evidence: Evidence) -> None:
+    """It would be cut off and look as if nothing came of it."""
+    steps = (Step(kind="craft", target="stick"), Step(kind="mine", target="#logs", count=2))
+    candidate = skill(evidence, LOGS, *steps)
+    took = evidence.attempts.filter(attempt=1)["end_tick"]  # its way begins with the episode
+    shortest, longest = int(took.min()), int(took.max())  # type: ignore[arg-type]
+    assert {each.wanted is None for each in trials(evidence, candidate, longest)} == {True, False}
+    assert trials(evidence, candidate, shortest - 1) == []
 
 
 def test_a_skill_of_one_step_has_nothing_to_be_compared_with(evidence: Evidence) -> None:

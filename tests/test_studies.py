@@ -9,6 +9,7 @@ from typer.testing import CliRunner, Result
 from pipeline.command import app
 from rollouts.evaluation import stored
 from tests.test_training_rollouts import GROUP, config
+from warehouse.analysis import query
 from warehouse.ids import file_digest
 
 
@@ -70,6 +71,22 @@ def test_agents_play_on_the_same_seeds(tmp_path: Path) -> None:
     assert seeds[0] == seeds[1]
 
 
+def test_ways_to_take_knowledge_in_are_compared_pair_by_pair(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    asked = ["--episodes", "1", "--planners", "1"]
+    result = call(home, "study", "curation", *small(tmp_path), *asked)
+    assert result.exit_code == 0, result.output
+    rows = pl.read_parquet(home / "studies" / "curation.parquet")
+    assert rows["curation"].to_list() == ["checks", "checks", "tryouts", "tryouts"]
+    homes = {name: next((home / "studies" / "curation" / name).iterdir()) for name in ("checks", "tryouts")}
+    trained = {name: query(own, "SELECT task_id, world_seed FROM episodes") for name, own in homes.items()}
+    assert trained["checks"].equals(trained["tryouts"])
+    assert not (homes["checks"] / "log" / "tryouts").exists()
+    said = " ".join(result.output.split())
+    assert "Frozen snapshots against that of curation checks" in said
+    assert "What each way left" in said
+
+
 def test_planner_seeds_are_shown_one_by_one(tmp_path: Path) -> None:
     home = tmp_path / "home"
     trained = call(home, "train", "--build", "0001", *small(tmp_path), "--episodes", "1")
@@ -91,6 +108,7 @@ def test_planner_seeds_are_shown_one_by_one(tmp_path: Path) -> None:
         (["misconceptions", "--shares", ","], "--shares names nothing"),
         (["agents", "--agents", "full,nobody"], "no row [nobody]"),
         (["agents", "--group", "nether"], "no group nether"),
+        (["curation", "--ways", "checks,hope"], "no way hope; there are: checks, tryouts"),
     ],
 )
 def test_what_cannot_be_studied_ends_the_command_before_it_starts(

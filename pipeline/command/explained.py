@@ -40,7 +40,7 @@ def explained_entry(prefix: str, html: Path | None) -> None:
         f"{entry.support_episodes} independent episodes · {entry.wins} wins in {entry.uses} uses"
     )
     out.print(f"holds where {' and '.join(map(escape, found.trigger))}")
-    if found.backtests is None or found.backtests.is_empty():
+    if found.backtests.is_empty():
         out.print("not back-tested")
     else:
         _show(found.backtests.drop("detail"), "Back-test")

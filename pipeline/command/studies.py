@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pipeline.command.console import MISUSED, err, explained, fail, out, show
 from pipeline.command.rollouts import begin, evaluate, task_counts, told, with_progress
-from pipeline.settings import Settings
+from pipeline.settings import MOST_TRIED, Settings
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,6 +23,29 @@ if TYPE_CHECKING:
     from warehouse.domains import Domain
 
 LEAST_PLANNERS: Final = 5
+NO_GATE: Final[dict[str, Any]] = {"tryouts": 0.0}
+"""The settings under which new knowledge passes Curator's checks and nothing else."""
+CURATIONS: Final[dict[str, dict[str, Any]]] = {
+    "checks": {},
+    "tryouts": {"tryouts": MOST_TRIED},
+}
+"""Ways to take new knowledge in: what each switches on beside the checks."""
+CURATED: Final = """
+    SELECT
+        (SELECT count(*) FROM candidate_decisions) AS candidates,
+        (SELECT count(*) FROM knowledge WHERE status = 'active') AS entries,
+        (SELECT sum(n_ticks)::BIGINT FROM episodes) AS ticks,
+        (SELECT coalesce(sum(ticks + lead / 2), 0)::BIGINT FROM tryouts) AS tried_at_most,
+        (
+            SELECT coalesce(string_agg(rule || ' ' || refused, ', ' ORDER BY rule), '')
+            FROM (
+                SELECT unnest(rules) AS rule, count(*) AS refused
+                FROM candidate_decisions WHERE verdict = 'rejected' GROUP BY ALL
+            )
+        ) AS refused_by
+"""
+"""What curation left, and the game ticks that try-outs took. The arms of a pair share the way to their
+situation, and pairs may, so they took no more than this."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +104,22 @@ def across_misconceptions(groups: Sequence[str], shares: str, builds: int, optio
     _study("misconceptions", "misconceptions", conditions, groups, builds, options)
 
 
-def across_tryouts(groups: Sequence[str], builds: int, options: dict[str, Any]) -> None:
-    """Without try-outs, and with those of the settings."""
-    share = Settings().tryouts
-    if not share:
-        raise fail("MINEEVOLVE_TRYOUTS is 0: there is nothing to compare", MISUSED)
-    conditions = [Condition(each, f"{each:g}", {}, {"tryouts": each}) for each in (0.0, share)]
-    _study("tryouts", "tryouts", conditions, groups, builds, options)
+def across_curations(groups: Sequence[str], ways: str, builds: int, options: dict[str, Any]) -> None:
+    """A condition for each way of taking new knowledge in, and what each refused."""
+    names = _listed(ways, "--ways")
+    if unknown := [name for name in names if name not in CURATIONS]:
+        raise fail(f"there is no way {unknown[0]}; there are: {', '.join(CURATIONS)}", MISUSED)
+    conditions = [Condition(name, name, {}, NO_GATE | CURATIONS[name]) for name in names]
+    homes = _study("curation", "curation", conditions, groups, builds, options)
+    import polars as pl
+
+    from pipeline.command.ask import query
+
+    rows = [
+        query(home, CURATED).select(pl.lit(name).alias("curation"), pl.all())
+        for name, home in zip(names, homes, strict=True)
+    ]
+    show(pl.concat(rows), "What each way left, and what it took in game ticks")
 
 
 def across_agents(groups: Sequence[str], agents: str, builds: int, options: dict[str, Any]) -> None:
@@ -111,7 +143,8 @@ def _study(
     groups: Sequence[str],
     builds: int,
     options: dict[str, Any],
-) -> None:
+) -> list[Path]:
+    """Plays and shows all conditions; their data homes, with an analysis.duckdb each."""
     settings, _, suite, config = begin(None, groups, options)
     import polars as pl
 
@@ -148,6 +181,40 @@ def _study(
         "McNemar's test is left out here: it would be descriptive.",
         soft_wrap=True,
     )
+    if len(homes) > 1:
+        values = [each.value for each in conditions]
+        against = _against_first(values, homes, last, tasks).rename({"condition": column})
+        show(against, f"Frozen snapshots against that of {column} {values[0]}; 95 % bootstrap")
+    return homes
+
+
+def _against_first(
+    values: Sequence[float | str], homes: Sequence[Path], build: str, tasks: dict[str, int]
+) -> "pl.DataFrame":
+    """How much more often than in the first condition the snapshot of each other one succeeds, on the same
+    tasks, worlds and planner seeds."""
+    import polars as pl
+
+    from rollouts.differences import difference
+    from rollouts.evaluation import stored
+    from rollouts.rates import counted, pairs_of
+
+    def frozen(home: Path, group: str) -> pl.DataFrame:
+        return stored(home, build, group).frozen
+
+    rows = []
+    for value, home in zip(values[1:], homes[1:], strict=True):
+        parts = [
+            pairs_of(frozen(home, group), frozen(homes[0], group)).with_columns(group=pl.lit(group))
+            for group in tasks
+        ]
+        pairs = pl.concat(parts)
+        both, found = counted(pairs), difference(pairs, tasks)
+        row = {"pairs": both.n, "only_here": both.only_frozen, "only_there": both.only_empty}
+        rows.append(
+            {"condition": value, **row, "difference": found.share, "low": found.low, "high": found.high}
+        )
+    return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def _play(settings: Settings, groups: Sequence[str], builds: int, config: dict[str, Any]) -> str:
@@ -161,6 +228,7 @@ def _play(settings: Settings, groups: Sequence[str], builds: int, config: dict[s
             with err.status(f"build {build}: learning"):
                 launch.learn_from_rollouts(settings, build, config.get("misconceptions"), config["workers"])
         with_progress(partial(launch.evaluate_snapshot, settings, build, groups, config))
+        launch.publish_analysis(settings)
     return build
 
 

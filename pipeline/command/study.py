@@ -96,8 +96,9 @@ def misconceptions(
 
 
 @app.command()
-def tryouts(
+def curation(
     group: Groups = None,
+    ways: Annotated[str, typer.Option(help="ways to take new knowledge in")] = "checks,tryouts",
     builds: Builds = 1,
     suite: SuiteName = DEFAULT_SUITE,
     task: Tasks = None,
@@ -108,22 +109,22 @@ def tryouts(
     horizon_cap: Cap = None,
     seed: WorldSeed = 0,
 ) -> None:
-    """Is it worth to try new knowledge out? The same training without try-outs and with them.
+    """Is it worth to test new knowledge? The same training with Curator's checks alone, and with try-outs.
 
-    Each way learns and is evaluated in a data home of its own below data/studies/tryouts/, on the same seeds.
-    Which of the new entries were refused, and by which pairs, is in that home: `mineevolve sql`, with
+    Each way learns and is evaluated in a data home of its own below data/studies/curation/, on the same
+    seeds, and is compared with the first. What was refused, and why, is in that home: `mineevolve sql`, with
     MINEEVOLVE_DATA set to it. Stopped, it goes on where it was.
 
     Examples:
 
-    * `mineevolve study tryouts --group stone`
-    * `mineevolve study tryouts --builds 3 --planners 5`
+    * `mineevolve study curation --group stone`
+    * `mineevolve study curation --builds 3 --planners 5`
     """
     from pipeline.command import studies
 
     options = {"suite": suite, "tasks": task or [], "episodes": episodes, "planners": planners}
     options |= {"agent": agent, "workers": workers, "horizon_cap": horizon_cap, "seed": seed}
-    studies.across_tryouts(group or [], builds, options)
+    studies.across_curations(group or [], ways, builds, options)
 
 
 @app.command()

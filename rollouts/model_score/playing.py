@@ -17,7 +17,7 @@ from rollouts.protocols import EpisodeSpec, Subgoal
 from rollouts.recorder import AttemptRecord, Cast, EpisodeRecord, trace_of
 from rollouts.rehearsal import subgoal_of
 from rollouts.worlds.techtree.situations import Situation
-from rollouts.worlds.techtree.stages import UNWINNABLE
+from rollouts.worlds.techtree.unwinnable import UNWINNABLE
 from warehouse.domains import Domain
 from warehouse.facts import FeedbackFact, facts_from
 from warehouse.ids import digest

@@ -85,6 +85,7 @@ def _frames(found: Explanation) -> dict[str, pl.DataFrame]:
                 pl.format("tick {}: ", "evidence_tick"), pl.col("evidence_text").str.slice(0, _SAID)
             ),
         ),
+        "backtests": found.backtests,
         "tryouts": found.tryouts,
         "uses": found.uses.with_columns(
             outcome=pl.when(pl.col("won")).then(pl.lit("won")).when(~pl.col("won")).then(pl.lit("lost")),
@@ -97,8 +98,6 @@ def _frames(found: Explanation) -> dict[str, pl.DataFrame]:
         "decisions": found.decisions,
         "versions": found.versions,
     }
-    if found.backtests is not None:
-        frames["backtests"] = found.backtests
     return {name: _short(frame) for name, frame in frames.items()}
 
 

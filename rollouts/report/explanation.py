@@ -130,8 +130,7 @@ class Explanation:
     of all of them. `paths`: (map, episode_id, attempt, build, tick, x, y, z), blocks, of up to `PATHS_SHOWN`
     attempts of the evidence that have positions, `map` numbering them from 1; empty where no position was
     recorded. `marks`: where each of them starts, ends, and shows what it is cited for (map, mark, x, z).
-    `uses` has one row per attempt, `by_build` (build, won, lost, undecided) counts episodes. `backtests` is
-    None where the warehouse knows no back-tests; an empty frame is an entry that had none.
+    `uses` has one row per attempt, `by_build` (build, won, lost, undecided) counts episodes.
     """
 
     entry: Entry
@@ -147,7 +146,7 @@ class Explanation:
     decisions: pl.DataFrame
     conflicts: pl.DataFrame
     neighbours: pl.DataFrame
-    backtests: pl.DataFrame | None
+    backtests: pl.DataFrame
     tryouts: pl.DataFrame
 
     @property
@@ -178,7 +177,7 @@ def explanation(home: Path, entry: Entry) -> Explanation:
         decisions=query(home, _DECISIONS, [kin]),
         conflicts=query(home, _CONFLICTS, [kin]).filter(~pl.col("entry_id").is_in(kin)),
         neighbours=query(home, _NEIGHBOURS, one),
-        backtests=query(home, _BACKTESTS, [kin]) if _has_backtests(home) else None,
+        backtests=query(home, _BACKTESTS, [kin]),
         tryouts=query(home, _TRYOUTS, [kin]),
     )
 
@@ -192,11 +191,6 @@ def told(predicate: Predicate) -> str:
     values = predicate.value if isinstance(predicate.value, tuple) else (predicate.value,)
     said = ", ".join(str(value).lower() if isinstance(value, bool) else str(value) for value in values)
     return f"{predicate.field} {_SIGNS[predicate.op]} {said}"
-
-
-def _has_backtests(home: Path) -> bool:
-    found = query(home, "SELECT 1 FROM duckdb_tables() WHERE table_name = 'backtests'")
-    return not found.is_empty()
 
 
 def _walked(home: Path, evidence: pl.DataFrame) -> pl.DataFrame:

@@ -14,20 +14,8 @@ from rollouts.worlds.techtree.settings import Settings
 from rollouts.worlds.techtree.view import observe
 from rollouts.worlds.techtree.world import TechTree
 from warehouse.domains import Domain
-from warehouse.tasks import Task
 
 SLOTS: Final = 36
-UNWINNABLE: Final = Task(
-    id="nothing",
-    group="stages",
-    kind="wait",
-    instruction="nothing that can be had",
-    horizon_ticks=1,
-    any_of=("nether_star",),
-    count=64,
-    verifiable_by="inventory",
-)
-"""the task of an episode that is about its subgoals alone: nothing in this world wins it"""
 Stage = Callable[[Play], None]
 
 
