@@ -2,9 +2,9 @@
 
 Random actions, each held for one step, are played twice: in the bare game, as its own `run_random` does, and
 through our world, the attempt's log and the recorder, down to the files on the disk. Each step is then an
-observation of its own, which is the worst case. Making the worlds counts in neither. Below it, what a batch of
-the loop makes of it, with the stand-in that plans, the executor that thinks and Monitor that judges. Seconds
-are of this process's processor time; of the two that are compared, the best of 3 in turn.
+observation of its own, which is the worst case. Making the worlds counts in neither. Below it, what a batch
+of the loop makes of it, with the stand-in that plans, the executor that thinks and Monitor that judges.
+Seconds are of this process's processor time; of the two that are compared, the best of 3 in turn.
 """
 
 import sys
