@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from bench import curation, executor, loop, model, monitor, monitor_truth, retrieval, techtree
+from bench import crafter, curation, executor, loop, model, monitor, monitor_truth, retrieval, techtree
 
 
 class Bench(StrEnum):
@@ -26,6 +26,7 @@ class Bench(StrEnum):
     EXECUTOR = "executor"
     LOOP = "loop"
     MODEL = "model"
+    CRAFTER = "crafter"
 
 
 EXAMPLES = """
@@ -50,8 +51,9 @@ def run(
     folder: Annotated[Path, typer.Option(help="Where the made-up traces are kept.")] = Path("data/bench"),
 ) -> None:
     """Measure Monitor against a bare scan of its files, retrieval, Curator's passes, Monitor against
-    the inner truth, the built-in world and its executor, the closed loop, and, where `make test-vllm` has
-    made its environment, the engine vllm against vllm itself; exit code 1 if a goal is missed."""
+    the inner truth, the built-in world and its executor, the closed loop, where `make test-vllm` has made
+    its environment the engine vllm against vllm itself, and Crafter with recording against bare Crafter;
+    exit code 1 if a goal is missed."""
     left_out = skip or []
     missed = 0
     if Bench.MONITOR not in left_out:
@@ -70,6 +72,8 @@ def run(
         missed += loop.main()
     if Bench.MODEL not in left_out:
         missed += model.main()
+    if Bench.CRAFTER not in left_out:
+        missed += crafter.main()
     raise typer.Exit(1 if missed else 0)
 
 

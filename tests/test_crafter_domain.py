@@ -58,8 +58,13 @@ def test_there_is_a_way_to_everything(domain: Domain) -> None:
 
 @pytest.mark.parametrize(
     ("phrase", "kind", "target"),
-    [("wood", "mine", "tree"), ("a log", "mine", "tree"), ("the workbench", "craft", "table")]
-    + [("ripe plant", "use", "ripe_plant"), ("2 diamonds", "mine", "diamond")],
+    [
+        ("wood", "mine", "tree"),
+        ("a log", "mine", "tree"),
+        ("the workbench", "craft", "table"),
+        ("ripe plant", "use", "ripe_plant"),
+        ("2 diamonds", "mine", "diamond"),
+    ],
 )
 def test_everyday_names_are_read(domain: Domain, phrase: str, kind: str, target: str) -> None:
     reading = domain.read_target(phrase, kind)
