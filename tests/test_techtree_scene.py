@@ -1,5 +1,6 @@
 """Creatures, uses, the interactions that tasks ask for, and what is seen."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -226,6 +227,38 @@ def test_entities_are_seen_within_sixteen_blocks() -> None:
     window = world.step(Action()).observation.window
     assert window is not None
     assert [entity.name for entity in window.entities] == ["cow", "diamond"]
+
+
+def test_what_is_near_is_shown_where_it_is_after_every_step() -> None:
+    world = flat()
+    creature(world, "cow", 66.5, 64.5, still=False)
+    play = world.play
+    came_and_went = set()
+    for n in range(60):
+        if n % 7 == 0:
+            play.drop(66.0, GROUND + 2.0, 60.0 + n % 5, "diamond" if n % 2 else "coal", 1)
+        seen = world.step(Action(forward=1, yaw=float(n * 40)), 9).observation
+        assert seen.window is not None
+        things = [(play.catalogue.items[row["item"]], row) for row in play.state.items if row["count"]]
+        mobs = [(play.catalogue.creatures[row["kind"]], row) for row in play.state.mobs if row["kind"] >= 0]
+        told = [(name, float(row["x"]), float(row["y"]), float(row["z"])) for name, row in mobs + things]
+        here = seen.x, seen.y, seen.z
+        assert list(seen.window.entities) == [each for each in told if math.dist(each[1:], here) <= 16]
+        came_and_went.add(len(seen.window.entities))
+    assert len(came_and_went) > 2
+
+
+def test_where_too_many_things_lie_about_the_oldest_is_gone() -> None:
+    world = flat()
+    items = world.play.state.items
+    for _ in range(len(items)):
+        world.play.drop(80.0, float(GROUND), 80.0, "coal", 1)
+    assert (items["count"] == 1).all()
+    items["age"] = 10
+    items["age"][[7, 9]] = 20
+    world.play.drop(80.0, float(GROUND), 80.0, "diamond", 1)
+    assert (items["item"] == world.play.catalogue.item["diamond"]).nonzero()[0].tolist() == [7]
+    assert items["age"][7] == 0
 
 
 def test_looking_down_is_at_the_ground() -> None:

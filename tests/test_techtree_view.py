@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rollouts.protocols import Action
+from rollouts.worlds.techtree import TechTree
 from rollouts.worlds.techtree.state import OPAQUE
-from rollouts.worlds.techtree.view_kernel import fill_window, nearest_in_view
+from rollouts.worlds.techtree.view_kernel import fill_around, fill_window, nearest_in_view
+from tests.techtree_stage import DOMAIN
 
 AIR, STONE, GLASS, WALL, UNKNOWN = range(5)
 TRAITS: Final = np.array([0, OPAQUE, 0, OPAQUE, OPAQUE], np.uint8)
@@ -52,6 +55,49 @@ def window(blocks: Blocks, corner: tuple[int, ...]) -> Blocks:
 def test_a_window_shows_every_cell_as_it_is_defined(blocks: Blocks, corner: tuple[int, int, int]) -> None:
     told = [shown(blocks, *(np.array(corner) + at).tolist()) for at in np.ndindex(WINDOW)]
     assert window(blocks, corner).reshape(-1).tolist() == told
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    worlds, corners, st.tuples(*(st.integers(0, n - 1) for n in SIZE)), st.sampled_from([AIR, STONE, GLASS])
+)
+def test_around_a_changed_block_a_window_is_mended_to_a_new_one(
+    blocks: Blocks, corner: tuple[int, int, int], cell: tuple[int, int, int], now: int
+) -> None:
+    mended = window(blocks, corner)
+    blocks[cell] = now
+    fill_around(blocks, TRAITS, *corner, *cell, UNKNOWN, mended)
+    assert mended.tolist() == window(blocks, corner).tolist()
+
+
+changes = st.lists(
+    st.tuples(
+        st.integers(-12, 12), st.integers(-6, 4), st.integers(-12, 12), st.sampled_from(["air", "stone"])
+    ),
+    max_size=7,
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(changes, st.integers(0, 8)), min_size=1, max_size=5))
+def test_a_world_shows_its_blocks_as_they_are_after_every_step(
+    steps: list[tuple[list[tuple[int, int, int, str]], int]],
+) -> None:
+    world = TechTree(DOMAIN)
+    seen = world.reset(3)
+    play, lookup = world.play, world.play.catalogue
+    for put, ticks in steps:
+        for x, y, z, name in put:
+            cell = (math.floor(seen.x) + x, math.floor(seen.y) + y, math.floor(seen.z) + z)
+            if play.inside(cell):
+                play.put(cell, name)
+        # Without a tick of walking the corner of the window stays, and the window is mended.
+        seen = world.step(Action(forward=min(1, ticks), yaw=40.0), max(1, ticks)).observation
+        assert seen.window is not None
+        anew = np.empty_like(seen.window.blocks)
+        numbers = lookup.air, lookup.wall, lookup.unknown
+        fill_window(play.blocks, lookup.traits, *seen.window.origin, *numbers, anew)
+        assert seen.window.blocks.tolist() == anew.tolist()
 
 
 def test_a_window_that_is_too_deep_is_refused() -> None:
