@@ -28,6 +28,10 @@ class Seen(NamedTuple):
     z: float
 
 
+_NONE: Final[Mapping[str, float]] = {}
+"""shared by all observations of worlds whose bodies need no more than health and hunger"""
+
+
 class Window(NamedTuple):
     """What is around the agent: block indices into `palette`, and entities.
 
@@ -60,7 +64,7 @@ class Observation(NamedTuple):
     equipped: str | None
     message: str | None = None
     window: Window | None = None
-    vitals: Mapping[str, float] = field(default_factory=dict)
+    vitals: Mapping[str, float] = _NONE
     """what else the body needs, beside health and hunger, by name"""
 
 

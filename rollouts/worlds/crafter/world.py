@@ -1,7 +1,6 @@
 """The world `crafter`: the `World` protocol over the published game."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -177,7 +176,7 @@ class CrafterWorld:
         last = self._seen.window if self._seen is not None else None
         # The same array as long as nothing in it has changed, so that nobody has to look twice.
         if last is not None and last.origin == origin and np.array_equal(last.blocks, cells):
-            window = replace(last, entities=tuple(self.game.creatures()))
+            window = last._replace(entities=tuple(self.game.creatures()))
         else:
             window = Window(cells, origin, MATERIALS, tuple(self.game.creatures()))
         inventory = self.game.player.inventory
