@@ -239,7 +239,8 @@ def test_a_proposal_that_a_reviewer_refused_is_shown_with_the_reason(home: Path,
         assert "back-test: undecided, fired on 0 in 0 episodes" in words(shown)
     listed = words(call(tmp_path / "home", "knowledge", "backtests"))
     accepted, _, rejected = listed.partition("Rejected: 1 candidates")
-    assert proposed.candidate_id[:8] in rejected and "it would not [b]help[/b]" in rejected
+    assert proposed.candidate_id[:8] in rejected
+    assert "it would not [b]help[/b]" in rejected
     assert proposed.entry_id[:8] not in accepted
 
 
@@ -413,7 +414,8 @@ def test_tasks_lint_reports_a_wrong_oracle(tmp_path: Path) -> None:
     "command",
     ["", "run", "ingest", "drop", "sql", "doctor", "gc", "ui", "knowledge list", "knowledge show",
      "knowledge backtests", "knowledge explain", "snapshot list", "snapshot verify", "snapshot diff",
-     "tasks lint", "monitor score", "warehouse rebuild", "study planners", "study misconceptions", "study agents"],
+     "tasks lint", "monitor score", "warehouse rebuild", "study planners", "study misconceptions",
+     "study agents"],
 )  # fmt: skip
 def test_help_has_an_example(tmp_path: Path, command: str) -> None:
     result = call(tmp_path, *command.split(), "--help")
