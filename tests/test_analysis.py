@@ -308,6 +308,7 @@ def test_lineage_of_a_merge_leads_to_the_candidates_of_all_that_went_into_it(tmp
         return Curated(
             {whole: merged} | {one: part.model_copy(update=gone) for one, part in parts.items()},
             tuple(one.model_copy(update={"merged_into": whole}) for one in decisions),
+            curated.backtests,
         )
 
     rebuild(tmp_path, merging)
@@ -317,3 +318,6 @@ def test_lineage_of_a_merge_leads_to_the_candidates_of_all_that_went_into_it(tmp
     assert set(lineage["candidate_id"]) == {first.candidate_id, second.candidate_id}
     assert lineage.select("candidate_id", "feedback_id").is_unique().all()
     assert query(tmp_path, "SELECT merged, active FROM knowledge_growth").rows() == [(2, 1)]
+    tested = query(tmp_path, "SELECT entry_id, stands_in, status FROM candidate_backtests ORDER BY entry_id")
+    whole = skill("b1", target="ladder").entry_id
+    assert tested.rows() == [(one, whole, "active") for one in sorted((first.entry_id, second.entry_id))]

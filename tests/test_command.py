@@ -245,7 +245,8 @@ def test_a_proposal_that_a_reviewer_refused_is_shown_with_the_reason(home: Path,
         assert "back-test: undecided, fired on 0 in 0 episodes" in words(shown)
     listed = words(call(tmp_path / "home", "knowledge", "backtests"))
     accepted, _, rejected = listed.partition("Rejected: 1 candidates")
-    assert proposed.candidate_id[:8] in rejected and "it would not [b]help[/b]" in rejected
+    assert proposed.candidate_id[:8] in rejected
+    assert "it would not [b]help[/b]" in rejected
     assert proposed.entry_id[:8] not in accepted
 
 

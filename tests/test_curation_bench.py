@@ -12,7 +12,7 @@ def test_a_pass_is_measured_with_candidates_of_both_verdicts() -> None:
     assert 0 < measured.accepted < 200
     # One in five has a fault that a check finds; the rest are held against the record.
     assert measured.accepted <= measured.tested < 200
-    assert measured.after > measured.store
+    assert 0.0 < measured.curate_s < measured.fold_s
     assert measured.peak_mb >= measured.before_mb > 0
 
 
