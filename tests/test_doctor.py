@@ -300,9 +300,8 @@ def test_a_repair_that_is_killed_is_finished_by_the_next_one(whole: Path, tmp_pa
         home = Path(shutil.copytree(harmed, tmp_path / f"{number}"))
         killed_at(number, mend_store, home)
 
-        repaired = call(home, "doctor", "--repair")
+        mend_store(home)
 
-        assert repaired.exit_code == 0, (points[number], repaired.output)
         same(home, whole)
 
 
