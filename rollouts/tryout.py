@@ -82,6 +82,13 @@ class _Considered:
         at_home = sum(trial.wanted is None for trial in self.trials)
         return self.proposal.candidate.type == "skill", -at_home, self.proposal.entry_id
 
+    def turn(self, tally: Tally) -> tuple[int, int]:
+        """Whose turn it is: who may be refused for what came of it so far before who was not played yet, and
+        those before who does well, because a word for an entry changes nothing; then who was looked at less
+        often."""
+        against = tally.only_without > tally.only_with or not (tally.both + tally.only_with)
+        return (1 if not self.looked else 0 if tally.pairs and against else 2), self.looked
+
     def next(self, tally: Tally, rules: Rules) -> list[Trial]:
         """The pairs to be played before it is looked at again; none where nothing can be decided any more."""
         test, left = rules.test, [each for each in self.trials if each.key not in self.asked]
@@ -192,14 +199,14 @@ class _Memory:
 
 def _wave(considered: Sequence[_Considered], memory: _Memory, left: int, rules: Rules) -> list[Trial]:
     """What is played next: for each entry the pairs up to its next look, as far as they are sure to fit into
-    the ticks that are left. Who was looked at less often comes first, then in the order given."""
-    tallied = memory.tallies()
+    the ticks that are left; in the order of their turns, then in the order given."""
+    tallied = {each.proposal.entry_id: Tally() for each in considered} | memory.tallies()
     ways: dict[tuple[str, int], int] = {}
     arms = len(ARMS) * (rules.cost.arm_ticks + LANDING)
     wave: list[Trial] = []
-    for each in sorted(considered, key=lambda each: each.looked):
+    for each in sorted(considered, key=lambda each: each.turn(tallied[each.proposal.entry_id])):
         taken = len(wave)
-        for trial in each.next(tallied.get(each.proposal.entry_id, Tally()), rules):
+        for trial in each.next(tallied[each.proposal.entry_id], rules):
             way = (trial.episode_id, trial.world_seed)
             longer = ways | {way: max(ways.get(way, 0), trial.lead + LANDING)}
             if sum(longer.values()) + arms * (len(wave) + 1) > left:

@@ -39,8 +39,9 @@ CURATED: Final = """
         (
             SELECT coalesce(string_agg(rule || ' ' || refused, ', ' ORDER BY rule), '')
             FROM (
-                SELECT unnest(rules) AS rule, count(*) AS refused
-                FROM candidate_decisions WHERE verdict = 'rejected' GROUP BY ALL
+                SELECT rule, count(*) AS refused
+                FROM candidate_decisions, unnest(rules) AS broken(rule)
+                WHERE verdict = 'rejected' GROUP BY ALL
             )
         ) AS refused_by
 """
