@@ -86,7 +86,8 @@ def proposals(candidates: Iterable[Candidate], facts: Mapping[str, FeedbackFact]
 
 def pasts(evidence: Evidence, episodes: Iterable[str], executor: str) -> dict[str, Past]:
     """The episodes among these that can be carried out again, by id: played by this executor in a training
-    world of a kind that can be copied. Recordings, and episodes that came with knowledge from elsewhere, are not."""
+    world of a kind that can be copied. Recordings, and episodes that came with knowledge from elsewhere, are
+    not."""
     played = evidence.episodes.filter(
         pl.col("episode_id").is_in(sorted(set(episodes))),
         pl.col("world").is_in(sorted(COPIED)),
