@@ -197,6 +197,9 @@ def test_evidence_that_came_along_counts_for_the_uncurated_store_too(tmp_path: P
         (line(CASES[0], domain="chess"), "of the domain chess"),
         (line(CASES[0], entry_id="0" * 20), "its content makes"),
         (line(CASES[0], evidence=[{"feedback_id": "f" * 20}]), "episode_id"),
+        (line(CASES[0], trigger=[{"field": "health", "op": "lt", "value": 2**70}]), "line 1: trigger"),
+        (line(CASES[0]).replace(b'"count":', b'"count":1' + b"0" * 30, 1), "line 1: content"),
+        (line(CASES[0], content=BIG), "line 1: content"),
     ],
 )
 def test_a_broken_file_is_refused_whole_by_its_line(tmp_path: Path, text: bytes, said: str) -> None:

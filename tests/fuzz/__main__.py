@@ -7,17 +7,17 @@
 A finding is told with its traceback, and its input is left in data/fuzz/<target>/finding-….
 """
 
-import multiprocessing
 import os
+import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated
 
 import atheris
 import typer
 
-# Loaded here and once for all targets: instrumenting is what takes the time.
 with atheris.instrument_imports(include=["rollouts.ingest", "prompts", "warehouse", "pipeline"]):
     from tests.fuzz.targets import TARGETS
 
@@ -37,37 +37,50 @@ def _scratch() -> str | None:
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 
-def fuzz(name: str, options: list[str], kept: list[Path]) -> None:
-    """Fuzzes until something is found or the options end it, from the target's seeds and what is kept in the first
-    folder of `kept`, where new inputs go. Never returns: libFuzzer ends the process."""
-    home = _FOUND / name
-    home.mkdir(parents=True, exist_ok=True)
-    begin = Path(tempfile.mkdtemp(dir=_scratch()))
+def fuzz(name: str, options: list[str], corpus: Path) -> None:
+    """Fuzzes until something is found or the options end it, from the target's seeds and what is in the
+    corpus, where inputs that reach new code go. Never returns: libFuzzer ends the process."""
+    for folder in (_FOUND / name, corpus):
+        folder.mkdir(parents=True, exist_ok=True)
     for number, content in enumerate(TARGETS[name].seeds()):
-        (begin / f"seed{number:02}").write_bytes(content)
+        (corpus / f"seed{number:02}").write_bytes(content)
         once(name, content)  # compiles what is compiled at first use, so that no input looks slow for it
     options += [f"-rss_limit_mb={_MEMORY_MB}", f"-timeout={_SLOW_S}", "-max_len=65536"]
-    options += [f"-artifact_prefix={home}/finding-"]
-    atheris.Setup([name, *options, *map(str, kept), str(begin)], lambda data: once(name, data))
+    options += [f"-artifact_prefix={_FOUND / name}/finding-"]
+    atheris.Setup([name, *options, str(corpus)], lambda data: once(name, data))
     atheris.Fuzz()
 
 
 def every(seed: int) -> None:
-    """Every target in a process of its own, with its number of inputs. What earlier runs kept plays no part, so
-    that a run can be made again."""
-    # Forked before anything has started a thread, for what is loaded and instrumented to be there.
-    context = multiprocessing.get_context("fork")
-    started = {
-        name: context.Process(target=fuzz, args=(name, [f"-seed={seed}", f"-runs={target.runs}", "-verbosity=0"], []))
-        for name, target in TARGETS.items()
-    }
-    for process in started.values():
-        process.start()
-    for process in started.values():
-        process.join()
-    failed = [name for name, process in started.items() if process.exitcode]
-    runs = sum(target.runs for target in TARGETS.values())
-    sys.stdout.write(f"{runs} inputs in {len(started)} targets\n")
+    """Every target in a process of its own, with its number of inputs. What earlier runs kept plays no
+    part, so that a run can be made again."""
+
+    def run(name: str, corpus: str) -> subprocess.CompletedProcess[str]:
+        command = [
+            sys.executable,
+            "-m",
+            "tests.fuzz",
+            name,
+            "--fixed",
+            "--seed",
+            str(seed),
+            "--corpus",
+            corpus,
+        ]
+        return subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+        )
+
+    failed = []
+    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(os.cpu_count()) as pool:
+        ends = pool.map(run, TARGETS, [f"{scratch}/{name}" for name in TARGETS])
+        for (name, target), ended in zip(TARGETS.items(), ends, strict=True):
+            sys.stdout.write(
+                f"{name}: {target.runs} inputs, {'FINDING' if ended.returncode else 'nothing'}\n"
+            )
+            if ended.returncode:
+                failed.append(name)
+                sys.stdout.write(ended.stdout)
     if failed:
         sys.exit(f"findings in {', '.join(failed)}; the inputs are in {_FOUND}")
 
@@ -75,7 +88,9 @@ def every(seed: int) -> None:
 def main(
     target: Annotated[str | None, typer.Argument(help="what to fuzz; without one, everything")] = None,
     seconds: Annotated[int, typer.Option(min=1, help="how long, where there is a target")] = 60,
+    fixed: Annotated[bool, typer.Option("--fixed", help="the number of inputs of CI, however long")] = False,
     seed: Annotated[int, typer.Option(min=1, help="of the mutations")] = 1,
+    corpus: Annotated[Path | None, typer.Option(help="inputs to begin with and to add to")] = None,
     one: Annotated[Path | None, typer.Option("--input", help="a file to run once")] = None,
 ) -> None:
     """Fuzzes until something is found, or the time or the number of inputs is used up."""
@@ -86,7 +101,8 @@ def main(
     elif one is not None:
         once(target, one.read_bytes())
     else:
-        fuzz(target, [f"-seed={seed}", f"-max_total_time={seconds}"], [_FOUND / target])
+        limit = [f"-runs={TARGETS[target].runs}", "-verbosity=0"] if fixed else [f"-max_total_time={seconds}"]
+        fuzz(target, [f"-seed={seed}", *limit], corpus or _FOUND / target)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""Recordings of every format: whatever lies in the folder, each file is read or told, and what is read keeps the
-contract and can be judged."""
+"""Recordings of every format: whatever lies in the folder, each file is read or told, and what is read keeps
+the contract and can be judged."""
 
 import io
 import json
@@ -167,8 +167,8 @@ def vpt_seeds() -> list[bytes]:
 
 
 def minerl(data: bytes, folder: Path) -> None:
-    """Arrays of an archive, one after the other: a name, a length, the bytes of an .npy file; the archive itself
-    is whole."""
+    """Arrays of an archive, one after the other: a name, a length, the bytes of an .npy file; the archive
+    itself is whole."""
     path = folder / "MineRLObtainDiamond-v0" / "run" / "rendered.npz"
     path.parent.mkdir(parents=True)
     parts = data[:_LONGEST].split(SEPARATOR)
