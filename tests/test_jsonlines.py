@@ -212,7 +212,9 @@ def test_a_cut_anywhere_keeps_every_object_before_it(
         assert got == objects[: len(got)]
 
 
-@pytest.mark.parametrize("deep", [b'{"a":' * 300 + b"1" + b"}" * 300, b'{"a":' + b"[" * 250 + b"]" * 250 + b"}"])
+@pytest.mark.parametrize(
+    "deep", [b'{"a":' * 300 + b"1" + b"}" * 300, b'{"a":' + b"[" * 250 + b"]" * 250 + b"}"]
+)
 def test_an_object_nested_deeper_than_any_recording_is_told(tmp_path: Path, deep: bytes) -> None:
     reader = lines(tmp_path, deep + b'\n{"a":' + b"[" * 249 + b"]" * 249 + b"}")
     ((nth, _, value),) = read(reader)

@@ -376,7 +376,10 @@ def test_no_bytes_make_the_importer_raise(tmp_path_factory: pytest.TempPathFacto
 
 def hostile(tmp_path: Path, domain: Domain, content: Any) -> dict[str, pl.DataFrame]:
     """A file of that content before a good one, which is kept whatever the other is."""
-    good = [event("onChat", 9, "Mined 1 oak log.", {"oak_log": 1}), event("observe", 40, None, {"oak_log": 1})]
+    good = [
+        event("onChat", 9, "Mined 1 oak log.", {"oak_log": 1}),
+        event("observe", 40, None, {"oak_log": 1}),
+    ]
     names = ("Kill_1_cow._20240101_000000", "Mine_1_oak_log_20240101_000100")
     frames = imported(write_run(tmp_path, dict(zip(names, (content, good), strict=True))), domain)
     assert f"ckpt/events/{names[1]}" in frames["attempts"]["source"].to_list()
@@ -386,7 +389,10 @@ def hostile(tmp_path: Path, domain: Domain, content: Any) -> dict[str, pl.DataFr
 def test_an_observation_nested_deeper_than_any_is_told(tmp_path: Path, minecraft: Domain) -> None:
     pair = json.dumps(event("observe", 40)).replace('["dirt"]', "[" * 400 + "]" * 400)
     row = only(hostile(tmp_path, minecraft, f"[{pair}]".encode()), "quarantine")
-    assert (row["path"], row["reason"]) == ("ckpt/events/Kill_1_cow._20240101_000000", "nested deeper than 250")
+    assert (row["path"], row["reason"]) == (
+        "ckpt/events/Kill_1_cow._20240101_000000",
+        "nested deeper than 250",
+    )
 
 
 def test_noise_cannot_fill_the_quarantine(tmp_path: Path, minecraft: Domain) -> None:
