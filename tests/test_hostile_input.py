@@ -1,4 +1,4 @@
-"""Input that means harm: every fuzz target, on inputs that hypothesis makes of its seeds, and no pickle anywhere."""
+"""Input that means harm: every fuzz target on what hypothesis makes of its seeds, and no pickle anywhere."""
 
 import ast
 from pathlib import Path

@@ -68,7 +68,7 @@ def test_every_table_says_it_in_its_own_way(
     tmp_path: Path, load: Callable[[Path], Any], error: type[Exception], content: bytes | None
 ) -> None:
     path = put(tmp_path, content)
-    with pytest.raises(error, match="x.toml"):
+    with pytest.raises(error, match=r"x\.toml"):
         load(path)
 
 
