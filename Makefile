@@ -8,7 +8,7 @@ VLLM_PYTHON ?= python3.11
 VLLM_STAMP := $(VLLM)/.installed
 SMALL_MODEL := $(VLLM)/smollm2-135m-instruct
 
-.PHONY: setup run test test-faults test-vllm test-browser lint bench ui clean
+.PHONY: setup run test test-faults fuzz test-vllm test-browser lint bench ui clean
 
 setup: $(STAMP)
 
@@ -28,6 +28,10 @@ test: setup lint
 # Killed writers, full disks, damaged files, many writers at once.
 test-faults: setup
 	$(BIN)/python -m pytest -q -m faults -n auto
+
+# Of everything that reads what others wrote: a fixed number of inputs each, from a fixed seed.
+fuzz: setup
+	$(BIN)/python -m tests.fuzz
 
 # vLLM's CPU build has pins of its own, so it lives in an environment of its own; the engine asks it from there.
 test-vllm: setup $(SMALL_MODEL)

@@ -51,7 +51,7 @@ WORLDS: Final[Mapping[str, Callable[[Domain, Mapping[str, Any]], World]]] = {
 }
 
 COPIED: Final = frozenset({"techtree"})
-"""worlds that can go on in two ways from where they stand (`Branching`): what is tried out, is tried out there"""
+"""worlds that can go on in two ways from where they stand (`Branching`): try-outs are made there"""
 
 _OF_DOMAINS: Final[Mapping[str, str]] = {"minecraft": "techtree", "crafter": "crafter"}
 
