@@ -197,10 +197,10 @@ def _holds_while_alive(predicate: Predicate) -> bool:
     """Whether a predicate says no more than that the agent lives."""
     if predicate.field == "alive":
         return (predicate.op == "eq") == (predicate.value is True)
-    above_nothing = predicate.op in ("gt", "ge") and isinstance(predicate.value, int | float)
-    if predicate.field == "health" and above_nothing:
+    value = predicate.value
+    if predicate.field == "health" and predicate.op in ("gt", "ge") and isinstance(value, int | float):
         # The last half heart is 1 of 20 points; a recorded fraction of it is life too.
-        return not predicate.value > 0 or (predicate.op == "ge" and predicate.value <= 1)
+        return not value > 0 or (predicate.op == "ge" and value <= 1)
     return predicate.field == "health" and predicate.op == "ne" and predicate.value == 0
 
 
