@@ -224,16 +224,15 @@ def spoilt(part: str, **changes: object) -> bytes:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (spoilt("trigger", value="@"), "line 1: trigger"),
+        (spoilt("trigger", value="@").replace(b"1" + b"0" * 30, b"NaN"), "line 1: trigger"),
         (spoilt("content", count="@"), "line 1: content"),
         (spoilt("content", count=2**31), "line 1: content"),
         (spoilt("content", effects=[{"name": "stick", "count": 2**40}]), "line 1: content"),
         (spoilt("content", target="x" * 401), "line 1: content"),
         (spoilt("evidence", state_before={"health": "@"}), "line 1: evidence"),
-        (line(CASES[0]).replace(b'"confidence":0.9', b'"confidence":NaN'), "line 1: "),
         (b'{"a":' * 5000, "line 1: "),
     ],
-    ids=["trigger", "count", "too-many", "effect", "text", "evidence", "nan", "deep"],
+    ids=["nan", "count", "too-many", "effect", "text", "evidence", "deep"],
 )
 def test_what_the_store_has_no_place_for_is_refused_by_its_line(
     tmp_path: Path, text: bytes, said: str
@@ -251,7 +250,7 @@ def test_lines_and_their_number_have_a_bound(tmp_path: Path, monkeypatch: pytest
 
     (tmp_path / "four").mkdir()
     test_a_broken_file_is_refused_whole_by_its_line(
-        tmp_path / "four", three + line(CASES[3]), "line 6: a file has at most 3"
+        tmp_path / "four", three + line(CASES[0]), "line 6: a file has at most 3"
     )
     (tmp_path / "long").mkdir()
     test_a_broken_file_is_refused_whole_by_its_line(

@@ -22,12 +22,12 @@ class Target(NamedTuple):
 
 
 TARGETS: dict[str, Target] = {
-    "voyager": Target(recordings.voyager, recordings.voyager_seeds, 150),
-    "minestudio": Target(recordings.minestudio, recordings.minestudio_seeds, 150),
-    "vpt": Target(recordings.vpt, recordings.vpt_seeds, 150),
-    "minerl": Target(recordings.minerl, recordings.minerl_seeds, 150),
-    "minerl_archive": Target(recordings.minerl_archive, recordings.minerl_archive_seeds, 150),
-    "native": Target(recordings.native, recordings.native_seeds, 100),
+    "voyager": Target(recordings.voyager, recordings.voyager_seeds, 100),
+    "minestudio": Target(recordings.minestudio, recordings.minestudio_seeds, 100),
+    "vpt": Target(recordings.vpt, recordings.vpt_seeds, 100),
+    "minerl": Target(recordings.minerl, recordings.minerl_seeds, 100),
+    "minerl_archive": Target(recordings.minerl_archive, recordings.minerl_archive_seeds, 100),
+    "native": Target(recordings.native, recordings.native_seeds, 60),
     "answers": Target(answers.read, answers.seeds, 5000),
     "knowledge": Target(files.knowledge, files.knowledge_seeds, 1000),
     "tables": Target(files.tables, files.tables_seeds, 3000),
