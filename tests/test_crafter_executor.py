@@ -54,7 +54,7 @@ def goal(
 
 
 def carry_out(world: CrafterWorld, *goals: Subgoal, limit: int = 600) -> tuple[Observation, bool]:
-    """The last observation, and whether the executor ended the last of the subgoals itself within `limit` ticks."""
+    """The last observation, and whether the executor itself ended the last subgoal, within `limit` ticks."""
     policy: Executor = executor("scripted", DOMAIN, 0)
     seen = world.step(Action()).observation
     for each in goals:
@@ -99,7 +99,7 @@ def test_strikes_grass_until_luck_brings_a_sapling() -> None:
 
 
 def test_digs_through_what_its_tools_break() -> None:
-    ring = {cell: "stone" for cell in RING}
+    ring = dict.fromkeys(RING, "stone")
     world = flat({**ring, (4, 0): "tree"}, wood_pickaxe=1)
     seen, ended = carry_out(world, goal("mine", "wood"))
     assert ended
@@ -107,7 +107,7 @@ def test_digs_through_what_its_tools_break() -> None:
 
 
 def test_a_way_that_is_closed_is_given_up() -> None:
-    ring = {cell: "water" for cell in RING}
+    ring = dict.fromkeys(RING, "water")
     seen, ended = carry_out(flat({**ring, (4, 0): "tree"}), goal("mine", "tree"))
     assert ended
     assert seen.inventory == {}
