@@ -218,6 +218,15 @@ def test_strikes_back_unasked() -> None:
     assert seen.alive
 
 
+def test_an_archer_that_cannot_be_got_to_does_not_hold_it_up() -> None:
+    island = dict.fromkeys([(2, 0), (3, 1), (3, -1), (4, 0)], "water")
+    world = flat({**island, (-3, 0): "tree"})
+    put(world, objects.Skeleton, 3, 0)
+    seen, ended = carry_out(world, goal("mine", "tree"), limit=30)
+    assert ended
+    assert seen.inventory == {"wood": 1}
+
+
 @pytest.mark.parametrize("need", ["drink", "food"])
 def test_sees_to_thirst_and_hunger_unasked(need: str) -> None:
     world = flat({(3, 3): "water", (4, 0): "tree"}, **{need: 1})
