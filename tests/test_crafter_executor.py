@@ -2,10 +2,12 @@
 staying alive unasked."""
 
 import pytest
-from crafter import objects
+from crafter import constants, objects
 
 from rollouts.executors.registry import executor
 from rollouts.protocols import Action, Executor, Observation, Subgoal
+from rollouts.worlds.crafter.atlas import WALKABLE
+from rollouts.worlds.crafter.behaviours import PLACED_ON
 from rollouts.worlds.crafter.game import MATERIALS
 from rollouts.worlds.crafter.settings import Settings
 from rollouts.worlds.crafter.world import CrafterWorld
@@ -70,6 +72,12 @@ def carry_out(world: CrafterWorld, *goals: Subgoal, limit: int = 600) -> tuple[O
 
 def achieved(world: CrafterWorld) -> set[str]:
     return {name for name, count in world.game.player.achievements.items() if count}
+
+
+def test_what_it_knows_of_ground_is_the_game_s() -> None:
+    named = {"plant": "sapling"}
+    assert {named.get(name, name): set(rule["where"]) for name, rule in constants.place.items()} == PLACED_ON
+    assert set(constants.walkable) == WALKABLE
 
 
 def test_mines_until_so_many_are_held() -> None:
