@@ -87,7 +87,7 @@ class _Script:
 
 def drawn(seed: int, steps: int) -> list[str]:
     """Names of the game's actions, each as likely as another."""
-    return np.random.default_rng(seed).choice(sorted(ACTIONS), steps).tolist()
+    return [str(name) for name in np.random.default_rng(seed).choice(sorted(ACTIONS), steps)]
 
 
 def action_of(name: str) -> Action:
