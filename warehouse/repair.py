@@ -168,8 +168,8 @@ def mend_pointers(home: Path) -> Iterator[Found]:
         if frozen is None:
             yield Found(fault, f"`mineevolve run --build {build}` publishes it anew", mended=False)
         else:
-            # Copied and written over, not moved: where a repair is killed between the two, a file that is gone
-            # would be named by nobody. The snapshot may be gone already; it is written where it is.
+            # Copied and written over, not moved: of a file that is gone, because a repair was killed between
+            # the two, nobody would know. The snapshot may be gone already, and is then frozen anew.
             damaged = pointer(home, build, curated)
             kept = place_for(home, damaged)
             write_bytes(kept, damaged.read_bytes())
