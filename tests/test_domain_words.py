@@ -37,9 +37,12 @@ EXCEPTIONS = {
     "rollouts/studies/studies.html.j2": ({"diamond"}, "the same"),
     "rollouts/studies/charts.py": ({"diamond"}, "the same, and a mark's shape"),
     "rollouts/report/charts.py": ({"diamond"}, "a mark's shape"),
+    "rollouts/report/entry_charts.py": ({"diamond"}, "a mark's shape"),
+    "rollouts/report/entry.html.j2": ({"diamond"}, "a mark's shape"),
     "rollouts/report/report.html.j2": ({"diamond"}, "a mark's shape"),
     "rollouts/sample.toml": (None, "a made-up recording of Minecraft"),
     "rollouts/parameters.toml": ({"villager"}, "a reason for a change of the world techtree"),
+    "warehouse/backtest.py": ({"fire"}, "a condition fires where it holds"),
     "warehouse/vocabulary.py": ({"crafting_table", "furnace"}, "the trace contract's names of open screens"),
     "warehouse/sql/views/ticks.sql": ({"crafting_table", "furnace"}, "the same"),
 }
