@@ -7,6 +7,7 @@ Every node needs this package, in the same version, and what its worlds need: Ra
 """
 
 import os
+import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
@@ -15,6 +16,8 @@ from rollouts.actors import ActorLostError, ActorPool, NoActorError
 from rollouts.attempt import StageKit
 from rollouts.backends import Addressed, Reported, Stages, WorkerCrashedError
 
+_PATIENCE_S: Final = 5.0
+"""How long a cluster's head may take to accept a connection."""
 _DOES_NOT_RESTART: Final = {"max_restarts": 0, "max_task_retries": 0}
 """Ray would bring an actor back without its worlds; what is lost is begun anew by whoever plays."""
 
@@ -115,6 +118,7 @@ def _connected(address: str) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
+    _refuse_silence(address)
     try:
         ray.init(address=address or None, include_dashboard=False, log_to_driver=False, logging_level="error")
     except (ConnectionError, ValueError) as error:
@@ -123,3 +127,14 @@ def _connected(address: str) -> Iterator[Any]:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _refuse_silence(address: str) -> None:
+    """`NoActorError` where nobody listens at an address. Ray would ask there for many minutes."""
+    host, colon, port = address.rpartition(":")
+    if not (colon and port.isdigit()):
+        return  # "auto" and the like
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _PATIENCE_S).close()
+    except OSError as error:
+        raise NoActorError(f"nobody answers at {address}, where a Ray cluster should be: {error}") from error

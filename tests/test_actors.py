@@ -1,4 +1,4 @@
-"""Actors that hold worlds, without a cluster: what is bounded, who holds which shard, what comes of a loss."""
+"""Actors that hold worlds, without a cluster: what is bounded, who holds which shard, what a loss means."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
