@@ -31,7 +31,7 @@ test-faults: setup
 
 # Episodes on a Ray cluster of two nodes on this machine, an actor killed on the way.
 test-ray: setup
-	$(BIN)/python -m pytest -q -m ray tests/test_ray_cluster.py
+	$(BIN)/python -m pytest -q -m ray tests/test_ray_cluster.py tests/test_backends_bench.py
 
 # vLLM's CPU build has pins of its own, so it lives in an environment of its own; the engine asks it from there.
 test-vllm: setup $(SMALL_MODEL)

@@ -71,14 +71,14 @@ class Deadly:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Two nodes with a processor each. Ray takes 127.0.0.1 for a name of this machine's address in the network,
-    and the loopback device has more addresses."""
+    """Two nodes with a processor each. Ray takes 127.0.0.1 for a name of this machine's address in the
+    network, and the loopback device has more addresses."""
     from ray.cluster_utils import Cluster
 
     node = {"num_cpus": 1, "object_store_memory": 100 << 20}
     head = {**node, "node_ip_address": "127.0.0.2", "include_dashboard": False}
     made = Cluster(initialize_head=True, head_node_args=head)
-    made.add_node(**node, node_ip_address="127.0.0.3")
+    made.add_node(**node, node_ip_address="127.0.0.3", num_gpus=1)  # by name only
     try:
         yield made
     finally:
@@ -123,6 +123,18 @@ def test_the_same_bytes_as_in_one_process_where_nothing_is_lost(
                 play(tmp_path / name, minecraft, actors, 20)
     assert contents(tmp_path / "ray") == contents(tmp_path / "here")
     assert contents(tmp_path / "again") == contents(tmp_path / "here")
+
+
+@pytest.mark.ray
+def test_whose_executor_has_a_policy_gets_an_actor_for_each_gpu(
+    cluster: Any, tmp_path: Path, minecraft: Domain
+) -> None:
+    import ray
+
+    with ray_pool(stage_kit(minecraft, "scripted"), 0, 1, cluster.address, policy=True) as actors:
+        assert actors.side_by_side == len(actors.actors) == 1
+        assert ray.available_resources().get("GPU", 0) == 0
+        play(tmp_path, minecraft, actors, 5)
 
 
 @pytest.mark.ray
