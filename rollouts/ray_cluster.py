@@ -121,7 +121,7 @@ def _connected(address: str) -> Iterator[Any]:
     _refuse_silence(address)
     try:
         ray.init(address=address or None, include_dashboard=False, log_to_driver=False, logging_level="error")
-    except (ConnectionError, ValueError) as error:
+    except (ConnectionError, RuntimeError, ValueError) as error:
         raise NoActorError(f"no Ray cluster at {address or 'this machine'}: {error}") from error
     try:
         yield ray
