@@ -2,14 +2,16 @@
 
     python -m bench.backends
 
-The same fixed batch is played each way and stored, and has to be stored the same. Starting is told by itself:
-for Ray it is a whole cluster of this machine's own. Wall time is of this machine as it is.
+The same fixed batch is played each way and stored, and has to be stored the same. Starting is told by itself,
+until every process has played something: imports, kernels, and for Ray a whole cluster of this machine's own.
+Wall time is of this machine as it is.
 """
 
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -22,11 +24,13 @@ from rollouts.exercise import Exercise, hands
 from rollouts.recorder import Batch
 from rollouts.rounds import roll_out
 from warehouse.domains import load_domain
+from warehouse.shards import EPISODES_PER_SHARD
 from warehouse.suites import DEFAULT_SUITE, find_suite
 
 GROUP: Final = "stone"
 WORLDS: Final = 10
 HORIZON: Final = 2400
+WARM_HORIZON: Final = 20
 CLUSTERS: Final = {"local": None, "ray": "local"}
 """the backend's name -> the cluster's address: with Ray always a new one"""
 
@@ -71,8 +75,12 @@ def _played(
     wanted = list(tasks) or [task.id for task in suite.tasks if task.group == GROUP]
     exercise = Exercise.of_group(domain, suite, GROUP, wanted, row, episodes=worlds, horizon_cap=horizon_cap)
     batch = Batch(home, "bench", exercise.training("bench", None))
+    # A shard for each process.
+    short = replace(exercise, episodes=2 * EPISODES_PER_SHARD // len(wanted) + 1, horizon_cap=WARM_HORIZON)
+    first = Batch(home / "first", "bench", short.training("bench", None))
     began = time.perf_counter()
     with hands(domain, row, processes, CLUSTERS[backend]) as pool:
+        roll_out([first], pool, short.crew(()), "starting")
         started = time.perf_counter()
         roll_out([batch], pool, exercise.crew(()), f"{backend}, {processes}")
         ended = time.perf_counter()
