@@ -8,7 +8,7 @@ VLLM_PYTHON ?= python3.11
 VLLM_STAMP := $(VLLM)/.installed
 SMALL_MODEL := $(VLLM)/smollm2-135m-instruct
 
-.PHONY: setup run test test-faults test-ray test-vllm test-browser lint bench ui clean
+.PHONY: setup run test test-faults test-ray fuzz test-vllm test-browser lint bench ui clean
 
 setup: $(STAMP)
 
@@ -28,6 +28,10 @@ test: setup lint
 # Killed writers, full disks, damaged files, many writers at once.
 test-faults: setup
 	$(BIN)/python -m pytest -q -m faults -n auto
+
+# Of everything that reads what others wrote: a fixed number of inputs each, from a fixed seed.
+fuzz: setup
+	$(BIN)/python -m tests.fuzz
 
 # Episodes on a Ray cluster of two nodes on this machine, an actor killed on the way.
 test-ray: setup

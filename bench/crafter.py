@@ -2,9 +2,10 @@
 
 Random actions, each held for one step, are played twice: in the bare game, as its own `run_random` does, and
 through our world, the attempt's log and the recorder, down to the files on the disk. Each step is then an
-observation of its own, which is the worst case. Making the worlds counts in neither. Below it, what a batch
-of the loop makes of it, with the stand-in that plans, the executor that thinks and Monitor that judges.
-Seconds are of this process's processor time; of the two that are compared, the best of 3 in turn.
+observation of its own, which is the worst case. Making the worlds counts in neither. Seconds are of this
+process's processor time, the best of 3 in turn. Below it, what the loop makes of it, one world for each task
+of the suite, with the stand-in that plans, the executor that thinks and Monitor that judges: in this process,
+and with two that step the worlds, by the clock on the wall.
 """
 
 import sys
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
+import polars as pl
 from crafter.env import Env
 from rich.console import Console
 from rich.table import Table
@@ -37,20 +39,30 @@ EPISODES: Final = 16
 STEPS: Final = 500
 """an episode's longest; many die before"""
 ROUNDS: Final = 3
+WORKERS: Final = (0, 2)
+"""processes that step the loop's worlds; 0: this one does"""
 DOMAIN: Final = load_domain("crafter")
 SUITE: Final = find_suite(DEFAULT_SUITE, DOMAIN)
 _YAWS: Final = {"down": 0.0, "left": 90.0, "up": 180.0, "right": -90.0}
 _PUT: Final = {"stone": "stone", "plant": "sapling"}
 
 
+class Looped(NamedTuple):
+    """A batch of the loop."""
+
+    workers: int
+    episodes: int
+    steps: int
+    wall_s: float
+
+
 class Measured(NamedTuple):
-    """Steps per second of processor time."""
+    """`bare` and `recorded` are steps per second of processor time, of so many steps."""
 
     bare: float
     recorded: float
     steps: int
-    loop: float
-    loop_steps: int
+    loops: tuple[Looped, ...]
 
     @property
     def share(self) -> float:
@@ -75,7 +87,7 @@ class _Script:
 
 def drawn(seed: int, steps: int) -> list[str]:
     """Names of the game's actions, each as likely as another."""
-    return np.random.default_rng(seed).choice(sorted(ACTIONS), steps).tolist()
+    return [str(name) for name in np.random.default_rng(seed).choice(sorted(ACTIONS), steps)]
 
 
 def action_of(name: str) -> Action:
@@ -96,15 +108,15 @@ def action_of(name: str) -> Action:
 
 
 def measure(home: Path, episodes: int = EPISODES, steps: int = STEPS, tasks: Sequence[str] = ()) -> Measured:
-    """All figures, from files below `home`; `tasks` are what the loop plays (default: all of one group)."""
+    """All figures, from files below `home`; `tasks` are what the loop plays (default: all)."""
     best: dict[str, float] = {}
     for attempt in range(ROUNDS):
         lengths, spent = _recorded(home / str(attempt), episodes, steps)
         for way, seconds in (("recorded", spent), ("bare", _bare(lengths, steps))):
             best[way] = min(seconds, best.get(way, seconds))
     total = sum(lengths)
-    loop_steps, loop_s = _looped(home / "loop", tasks)
-    return Measured(total / best["bare"], total / best["recorded"], total, loop_steps / loop_s, loop_steps)
+    loops = tuple(_looped(home / f"{workers} workers", workers, tasks) for workers in WORKERS)
+    return Measured(total / best["bare"], total / best["recorded"], total, loops)
 
 
 def _recorded(home: Path, episodes: int, steps: int) -> tuple[list[int], float]:
@@ -153,29 +165,33 @@ def _bare(lengths: Sequence[int], steps: int) -> float:
     return spent
 
 
-def _looped(home: Path, tasks: Sequence[str]) -> tuple[int, float]:
-    """Steps and seconds of a batch of the loop, in this process, the worlds' making included."""
-    row = agent_row(FULL)
-    wanted = list(tasks) or [task.id for task in SUITE.tasks if task.group == "iron"]
-    exercise = Exercise.of_group(DOMAIN, SUITE, SUITE.task(wanted[0]).group, wanted, row, episodes=1)
-    batch = Batch(home, "bench", exercise.training("bench", None))
-    began = time.process_time()
-    with hands(DOMAIN, row, 0) as backend:
-        roll_out([batch], backend, exercise.crew(()), "bench")
-    return int(batch.beside("moves")["ticks"].sum()), time.process_time() - began
+def _looped(home: Path, workers: int, tasks: Sequence[str]) -> Looped:
+    row, batches = agent_row(FULL), []
+    for group in SUITE.groups:
+        wanted = [task.id for task in SUITE.tasks if task.group == group and (not tasks or task.id in tasks)]
+        if wanted:
+            exercise = Exercise.of_group(DOMAIN, SUITE, group, wanted, row, episodes=1)
+            batches.append(Batch(home, "bench", exercise.training("bench", None)))
+    began = time.perf_counter()
+    with hands(DOMAIN, row, workers) as backend:
+        roll_out(batches, backend, exercise.crew(()), f"{workers} workers")
+    wall = time.perf_counter() - began
+    moves = pl.concat([batch.beside("moves") for batch in batches])
+    return Looped(workers, moves["episode_id"].n_unique(), int(moves["ticks"].sum()), wall)
 
 
 def report(found: Measured) -> Table:
     """The figures as a table."""
-    table = Table(title=f"Crafter: {found.steps:,} random steps, best of {ROUNDS}")
-    for heading in ("what", "steps per CPU second", "of the bare game", f"goal {GOAL}"):
+    table = Table(title=f"Crafter: {found.steps:,} random steps, best of {ROUNDS}; and the loop")
+    for heading in ("what", "steps per s", "of the bare game", f"goal {GOAL}", "episodes per minute"):
         table.add_column(heading, justify="left" if heading == "what" else "right")
-    table.add_row("bare Crafter", f"{found.bare:,.0f}", "", "")
+    table.add_row("bare Crafter", f"{found.bare:,.0f}")
     said = "met" if found.share >= GOAL else "missed"
     table.add_row("with recording", f"{found.recorded:,.0f}", f"{found.share:.2f}", said)
-    table.add_row(
-        f"the loop, {found.loop_steps:,} steps", f"{found.loop:,.0f}", f"{found.loop / found.bare:.2f}", ""
-    )
+    for loop in found.loops:
+        what = f"the loop, {loop.workers} workers" if loop.workers else "the loop, one process"
+        per_minute = f"{60 * loop.episodes / loop.wall_s:.0f}"
+        table.add_row(what, f"{loop.steps / loop.wall_s:,.0f}", "", "", per_minute)
     return table
 
 

@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
+from rollouts.worlds.registry import world_of
 from warehouse.domains import Domain, load_domain
 from warehouse.tasks import Task
 
@@ -84,10 +85,12 @@ PROVERS: Final[dict[str, Callable[[Domain, Task, int], Proved]]] = {"techtree": 
 def provers(world: str, domain: str, workers: int) -> Iterator[Prove]:
     """Proofs in so many processes, or in this one where `workers` is 0.
 
-    `NoProverError` for a world that has no prover.
+    `NoProverError` for a world that has no prover, or is none of the domain.
     """
     if world not in PROVERS:
         raise NoProverError(f"no proofs for world {world!r}; there are for: {', '.join(sorted(PROVERS))}")
+    if world_of(domain) != world:
+        raise NoProverError(f"{world} is no world of the domain {domain}")
     if workers == 0:
         own = load_domain(domain)
         yield lambda pairs: (prove_in(world, own, task, seed) for task, seed in pairs)

@@ -15,7 +15,7 @@ import polars as pl
 
 from rollouts.protocols import EpisodeSpec, Subgoal
 from rollouts.seeds import is_for_evaluation, training_seeds
-from rollouts.worlds.registry import WORLDS
+from rollouts.worlds.registry import COPIED
 from warehouse.build_evidence import Evidence
 from warehouse.facts import FeedbackFact
 from warehouse.grammar import steps_of
@@ -86,10 +86,11 @@ def proposals(candidates: Iterable[Candidate], facts: Mapping[str, FeedbackFact]
 
 def pasts(evidence: Evidence, episodes: Iterable[str], executor: str) -> dict[str, Past]:
     """The episodes among these that can be carried out again, by id: played by this executor in a training
-    world that there is. Recordings, and episodes that came with knowledge from elsewhere, are not."""
+    world of a kind that can be copied. Recordings, and episodes that came with knowledge from elsewhere, are
+    not."""
     played = evidence.episodes.filter(
         pl.col("episode_id").is_in(sorted(set(episodes))),
-        pl.col("world").is_in(list(WORLDS)),
+        pl.col("world").is_in(sorted(COPIED)),
         pl.col("executor") == executor,
         pl.col("world_seed").is_not_null(),
     )

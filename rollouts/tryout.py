@@ -208,7 +208,8 @@ def _wave(considered: Sequence[_Considered], memory: _Memory, left: int, rules: 
         taken = len(wave)
         for trial in each.next(tallied[each.proposal.entry_id], rules):
             way = (trial.episode_id, trial.world_seed)
-            longer = ways | {way: max(ways.get(way, 0), trial.lead + LANDING)}
+            lead = trial.lead + LANDING if trial.place else 0
+            longer = ways | {way: max(ways.get(way, 0), lead)}
             if sum(longer.values()) + arms * (len(wave) + 1) > left:
                 break
             ways = longer

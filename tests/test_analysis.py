@@ -169,7 +169,7 @@ def test_lineage_of_a_success_leads_to_the_end_of_the_attempt(published: Path) -
 def test_growth_is_counted_build_by_build(published: Path) -> None:
     growth = query(published, "SELECT * EXCLUDE (mean_confidence, snapshot_id) FROM knowledge_growth")
 
-    assert growth.rows() == [("b1", 3, 2, 1, 0, 2, 0), ("b2", 3, 2, 1, 0, 2, 0)]
+    assert growth.rows() == [("b1", 3, 2, 1, 0, 2, 0, 0), ("b2", 3, 2, 1, 0, 2, 0, 0)]
 
 
 def test_quarantine_counts_the_records_of_a_file_once(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from warehouse.snapshots import published_snapshot
 from warehouse.tryouts import Cost, Rules, Sequential
 
 BUILD = "0001"
-SMALL = Rules(test=Sequential(net=3, futile=5, most=6, batch=3), cost=Cost(arm_ticks=150, lead_ticks=150))
+SMALL = Rules(test=Sequential(net=3, futile=5, most=6, batch=3), cost=Cost(arm_ticks=200, lead_ticks=150))
 """what fits into a build of two tasks"""
 
 

@@ -32,8 +32,11 @@ def test_a_seed_draws_the_same_actions() -> None:
 
 
 def test_a_small_run_has_all_figures(tmp_path: Path) -> None:
-    found = measure(tmp_path, episodes=2, steps=20, tasks=("wood_00",))
+    found = measure(tmp_path, episodes=2, steps=20, tasks=("wood_00", "stone_00"))
     assert found.steps == 40
-    assert found.loop_steps > 0
-    assert min(found.bare, found.recorded, found.loop) > 0
-    assert found.share == found.recorded / found.bare
+    assert [loop.workers for loop in found.loops] == [0, 2]
+    assert {loop.episodes for loop in found.loops} == {2}
+    assert len({loop.steps for loop in found.loops}) == 1, (
+        "the number of processes does not show in what is played"
+    )
+    assert found.share == found.recorded / found.bare > 0

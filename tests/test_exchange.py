@@ -9,7 +9,7 @@ import pytest
 from tests.good_cases import DOMAIN, Case, log_skill, planks_skill, station_remedy, tool_remedy
 from tests.mutators import MUTATORS
 from tests.test_fold import curate, make_home, tables
-from warehouse import log
+from warehouse import exchange, log
 from warehouse.curator import CuratorSettings
 from warehouse.curator import curate as curate_all
 from warehouse.entries import Entry, Support
@@ -207,6 +207,55 @@ def test_a_broken_file_is_refused_whole_by_its_line(tmp_path: Path, text: bytes,
         note_import(tmp_path, "b1", file, "minecraft")
 
     assert not (tmp_path / "log").exists()
+
+
+def spoilt(part: str, **changes: object) -> bytes:
+    """A line, a value of whose `part` is a number that no column holds."""
+    content = CASES[0].candidate.content.model_dump(mode="json")
+    fact = as_json(next(iter(CASES[0].facts.values())))
+    whole: dict[str, object] = {
+        "trigger": [{"field": "health", "op": "lt"} | changes],
+        "content": content | changes,
+        "evidence": [fact | changes],
+    }
+    return line(CASES[0], **{part: whole[part]}).replace(b'"@"', b"1" + b"0" * 30)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (spoilt("trigger", value="@").replace(b"1" + b"0" * 30, b"NaN"), "line 1: trigger"),
+        (spoilt("content", count="@"), "line 1: content"),
+        (spoilt("content", count=2**31), "line 1: content"),
+        (spoilt("content", effects=[{"name": "stick", "count": 2**40}]), "line 1: content"),
+        (spoilt("content", target="x" * 401), "line 1: content"),
+        (spoilt("evidence", state_before={"health": "@"}), "line 1: evidence"),
+        (b'{"a":' * 5000, "line 1: "),
+    ],
+    ids=["nan", "count", "too-many", "effect", "text", "evidence", "deep"],
+)
+def test_what_the_store_has_no_place_for_is_refused_by_its_line(
+    tmp_path: Path, text: bytes, said: str
+) -> None:
+    test_a_broken_file_is_refused_whole_by_its_line(tmp_path, text, said)
+
+
+def test_lines_and_their_number_have_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    three = b"\n".join(line(case) for case in CASES[:3])
+    longest = max(map(len, three.splitlines(keepends=True)))
+    monkeypatch.setattr(exchange, "LONGEST_LINE", longest)
+    monkeypatch.setattr(exchange, "MOST_ENTRIES", 3)
+    (tmp_path / "three.jsonl").write_bytes(three)
+    assert len(note_import(tmp_path / "home", "b1", tmp_path / "three.jsonl", "minecraft").candidates) == 3
+
+    (tmp_path / "four").mkdir()
+    test_a_broken_file_is_refused_whole_by_its_line(
+        tmp_path / "four", three + line(CASES[0]), "line 6: a file has at most 3"
+    )
+    (tmp_path / "long").mkdir()
+    test_a_broken_file_is_refused_whole_by_its_line(
+        tmp_path / "long", b" " * longest + line(CASES[0]), f"line 1: is longer than {longest} bytes"
+    )
 
 
 def test_evidence_that_is_gone_is_left_out(tmp_path: Path) -> None:

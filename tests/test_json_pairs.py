@@ -45,3 +45,20 @@ def test_content_after_the_list_is_named(tmp_path: Path) -> None:
     found = read_list(path)
     assert ([value for _, value in found.elements], found.broken_at) == ([1], 3)
     assert found.reason == "foreign content after the list"
+
+
+def test_a_number_without_end_is_the_end_of_what_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "list"
+    path.write_bytes(b'["a", ' + b"9" * 5000 + b"]")
+    found = read_list(path)
+    assert ([value for _, value in found.elements], found.broken_at) == (["a"], 6)
+    assert found.reason is not None
+
+
+def test_a_file_larger_than_any_attempt_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "list"
+    with path.open("wb") as handle:
+        handle.truncate((1 << 25) + 1)
+    found = read_list(path)
+    assert not found.elements
+    assert "bytes" in (found.reason or "")

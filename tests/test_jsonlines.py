@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rollouts.ingest import jsonlines
 from rollouts.ingest.jsonlines import JsonLines, JsonList, ObjectFile, first_object, open_objects
 
 
@@ -47,11 +48,13 @@ def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
         (b"17", "not an object"),
         (b'{"a":' + b"9" * 100 + b"}", "longer than 64"),
         (b'{"a":1e400}', "broken JSON"),
+        (b'{"a":' + b"[" * 20 + b"]" * 20 + b"}", "nested deeper than 9"),
     ],
 )
 def test_a_bad_line_is_told_with_its_place_and_the_rest_is_kept(
-    tmp_path: Path, bad: bytes, words: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bad: bytes, words: str
 ) -> None:
+    monkeypatch.setattr(jsonlines, "DEEPEST", 9)
     reader = lines(tmp_path, b'{"a":1}\n' + bad + b'\n{"a":2}\n', longest=64)
     assert [(nth, value) for nth, _, value in read(reader)] == [(0, {"a": 1}), (2, {"a": 2})]
     (fault,) = reader.faults
@@ -207,3 +210,25 @@ def test_a_cut_anywhere_keeps_every_object_before_it(
         path.write_bytes(whole[: data.draw(st.integers(0, len(whole)))])
         got = [value for _, _, value in read(reader_class(path))]
         assert got == objects[: len(got)]
+
+
+@pytest.mark.parametrize(
+    "deep", [b'{"a":' * 300 + b"1" + b"}" * 300, b'{"a":' + b"[" * 250 + b"]" * 250 + b"}"]
+)
+def test_an_object_nested_deeper_than_any_recording_is_told(tmp_path: Path, deep: bytes) -> None:
+    reader = lines(tmp_path, deep + b'\n{"a":' + b"[" * 249 + b"]" * 249 + b"}")
+    ((nth, _, value),) = read(reader)
+    assert nth == 1, "as deep as may be"
+    assert isinstance(value["a"], list)
+    (fault,) = reader.faults
+    assert (fault.offset, fault.reason) == (0, "nested deeper than 250")
+
+
+def test_a_file_of_endless_objects_is_read_up_to_a_bound_and_the_rest_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jsonlines, "MOST_OBJECTS", 3)
+    reader = lines(tmp_path, b"{}\n" * 5)
+    assert [nth for nth, _, _ in read(reader)] == [0, 1, 2]
+    (fault,) = reader.faults
+    assert (fault.offset, fault.reason) == (9, "not read from here on: over 3 objects")

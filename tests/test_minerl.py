@@ -1,5 +1,8 @@
 """MineRL data set folders."""
 
+import io
+import struct
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rollouts.ingest import minerl_arrays
 from rollouts.ingest.minerl import MineRLImporter
 from rollouts.ingest.minerl_arrays import load_arrays
 from tests.tick_files import Tables, read_checked, write_minerl
@@ -269,3 +273,60 @@ def test_an_item_of_which_nothing_can_be_read_hides_no_other(tmp_path: Path, min
         "action odd",
         "observation inventory$oak_log",
     ]
+
+
+def npy(array: np.ndarray[Any, Any]) -> bytes:
+    written = io.BytesIO()
+    np.save(written, array, allow_pickle=False)
+    return written.getvalue()
+
+
+def archive(path: Path, **members: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as written:
+        for name, content in members.items():
+            written.writestr(f"{name}.npy", content)
+    return path
+
+
+@pytest.mark.parametrize("shape", ["(1000000000000,)", "(100000000000, 0)"])
+def test_an_array_that_says_it_is_larger_than_its_bytes_is_refused_unread(tmp_path: Path, shape: str) -> None:
+    head = f"{{'descr': '<i8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    lie = struct.pack("<8sH", b"\x93NUMPY\x01\x00", len(head)) + head.encode()
+    loaded = load_arrays(archive(tmp_path / "x.npz", big=lie, small=npy(np.array([1, 2]))))
+    assert list(loaded.arrays) == ["small"]
+    (fault,) = loaded.faults
+    assert fault.startswith("big: ")
+    assert f"says that it has the shape {shape}" in fault
+
+
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize(("code", "kept"), [(0x10FFFF, True), (0x110000, False), (0xD800, False)])
+def test_text_of_characters_that_there_are_not_is_refused(
+    tmp_path: Path, order: str, code: int, kept: bool
+) -> None:
+    content = npy(np.array(["air", "?"], f"{order}U3"))
+    letter, other = (np.array(one, f"{order}u4").tobytes() for one in (ord("?"), code))
+    loaded = load_arrays(archive(tmp_path / "x.npz", words=content.replace(letter, other)))
+    if kept:
+        assert loaded.arrays["words"].tolist() == ["air", chr(code)]
+    else:
+        assert not loaded.arrays
+        assert "characters that there are not" in loaded.faults[0]
+
+
+def test_a_small_archive_cannot_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minerl_arrays, "LARGEST_ARCHIVE", 1_000_000)
+    zeros = npy(np.zeros(100_000, np.int64))
+    path = archive(tmp_path / "x.npz", a=zeros, b=zeros, c=npy(np.array([1])))
+    assert path.stat().st_size < 10_000
+    loaded = load_arrays(path)
+    assert list(loaded.arrays) == ["a", "c"], "what still has its place is read"
+    assert loaded.faults == ["b: not read, the arrays have more than 1000000 bytes"]
+
+
+def test_an_archive_of_endless_arrays_is_read_up_to_a_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(minerl_arrays, "MOST_ARRAYS", 2)
+    loaded = load_arrays(archive(tmp_path / "x.npz", **dict.fromkeys("dcba", npy(np.array([1])))))
+    assert (list(loaded.arrays), loaded.faults) == (["a", "b"], ["4 arrays, of which the first 2 are read"])

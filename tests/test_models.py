@@ -77,6 +77,7 @@ def test_own_rows_are_added_and_replace_those_of_the_same_name(tmp_path: Path) -
         ("[rules]\nengine = 'vllm'\nmodel = 'm'", "is the stand-in's name"),
         ("engine = 'rules'", "engine stands outside a row"),
         ("[a", "models.toml: "),
+        ("[a]\nname = 'b'\nengine = 'rules'", r"\[a\] name: Input should be 'rules'"),
     ],
 )
 def test_a_wrong_row_is_named_with_its_key(tmp_path: Path, text: str, said: str) -> None:

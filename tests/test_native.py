@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from rollouts.ingest import native
 from rollouts.ingest.native import NativeImporter
 from rollouts.ingest.protocol import quarantined
 from rollouts.sample import write_sample
@@ -225,3 +226,31 @@ def test_contradictions_are_looked_for_here_too(sample: Path, minecraft: Domain)
     findings = load(sample, minecraft)["data_quality"]
     assert findings["finding"].unique().to_list() == ["runs_on_after_end"]
     assert findings.height == episodes.height
+
+
+def test_a_table_of_more_values_than_any_shard_is_refused_before_it_is_unpacked(
+    sample: Path, minecraft: Domain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = load(sample, minecraft)
+    equal = change(sample, "ticks").head(1).with_columns(action=pl.lit("noop"))
+    change(sample, "ticks", pl.concat([equal] * 20_000))
+    assert (sample / "ticks.parquet").stat().st_size < 100_000
+    monkeypatch.setattr(native, "LARGEST_TABLE", 15_000)
+
+    tables = load(sample, minecraft)
+
+    assert told(tables)[0][1].startswith("20000 rows or values in one table, more than 15000")
+    assert tables["ticks"].is_empty()
+    assert tables["attempts"].height == whole["attempts"].height
+
+
+def test_so_is_one_of_few_rows_with_endless_lists(
+    sample: Path, minecraft: Domain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    episodes = change(sample, "episodes")
+    endless = pl.lit(["inventory"] * 20_000, episodes["observes"].dtype)
+    change(sample, "episodes", episodes.with_columns(observes=endless))
+    monkeypatch.setattr(native, "LARGEST_TABLE", 15_000)
+    reasons = [reason for path, reason in told(load(sample, minecraft)) if path == "episodes.parquet"]
+    assert len(reasons) == 1
+    assert "rows or values in one table, more than 15000" in reasons[0]

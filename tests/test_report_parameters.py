@@ -24,6 +24,14 @@ def test_every_parameter_file_is_in_the_state_that_was_recorded_last() -> None:
         assert len({version.sha256 for version in each.versions}) == len(each.versions)
 
 
+def test_the_figures_of_a_world_concern_those_who_played_there() -> None:
+    own = {each.path: each.concerns({"techtree"}) for each in parameters()}
+    assert set(own.values()) == {True}
+    assert [path for path in own if PARAMETERS.samefile(ROOT / path)] == [
+        each.path for each in parameters() if not each.concerns({"crafter", None})
+    ]
+
+
 def record(folder: Path, *hashes: str) -> Path:
     path = folder / "parameters.toml"
     versions = "".join(f'\n[[files.versions]]\nsha256 = "{each}"\nreason = "r"\n' for each in hashes)

@@ -1,18 +1,22 @@
 """Where an entry can be tried out: which of an episode's states, and the way there."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
 from rollouts.attempt import Stage
 from rollouts.backends import stage_kit
 from rollouts.budget import CallBudget
+from rollouts.protocols import Branching
 from rollouts.recorder import AttemptRecord, Cast, EpisodeRecord, trace_of
 from rollouts.situations import Past, Trial, pasts, proposals, trials_of
+from rollouts.worlds.registry import COPIED, world
 from rollouts.worlds.techtree.unwinnable import UNWINNABLE
 from tests.fake_world import chop, subgoal
 from tests.tried_world import BUILD, MAKES_STICKS, STICKS, evidence_of, failures, remedy, skill
 from warehouse.build_evidence import Evidence
-from warehouse.domains import Domain
+from warehouse.domains import Domain, load_domain
 from warehouse.facts import facts_from
 from warehouse.knowledge import Check, Step
 from warehouse.tryouts import rules
@@ -38,6 +42,17 @@ def trials(evidence: Evidence, candidate: object, arm_ticks: int | None = None) 
     (proposal,) = proposals([candidate], facts)  # type: ignore[list-item]
     cost = rules().cost.model_copy(update={"arm_ticks": arm_ticks} if arm_ticks else {})
     return trials_of(proposal, known(evidence), BUILD, rules().model_copy(update={"cost": cost}))
+
+
+def test_a_world_that_cannot_be_copied_has_no_situations(evidence: Evidence) -> None:
+    elsewhere = evidence.episodes.with_columns(world=pl.lit("crafter"))
+    assert known(evidence)
+    assert not known(replace(evidence, episodes=elsewhere))
+
+
+@pytest.mark.parametrize(("name", "domain"), [("techtree", "minecraft"), ("crafter", "crafter")])
+def test_the_worlds_to_try_out_in_are_those_that_can_be_copied(name: str, domain: str) -> None:
+    assert isinstance(world(name, load_domain(domain), {}), Branching) == (name in COPIED)
 
 
 def test_the_decisions_of_an_episode_lead_to_every_state_that_was_recorded(

@@ -162,6 +162,8 @@ def test_a_world_without_a_prover_is_refused() -> None:
         pass
     with pytest.raises(NoProverError, match="techtree"):
         prove_in("nether", DOMAIN, task("stick"), 0)
+    with pytest.raises(NoProverError, match="crafter"), provers("techtree", "crafter", 0):
+        pass
 
 
 def test_processes_prove_the_same_as_this_one() -> None:

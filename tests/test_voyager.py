@@ -1,6 +1,7 @@
 """Voyager folders: attempts, baselines, claims, labels, and input that is broken."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -371,6 +372,62 @@ def test_no_bytes_make_the_importer_raise(tmp_path_factory: pytest.TempPathFacto
     frames = imported(folder, load_domain("minecraft"))
     attempts, bad = frames["attempts"].height, frames["quarantine"].height
     assert attempts + bad >= 1
+
+
+def hostile(tmp_path: Path, domain: Domain, content: Any) -> dict[str, pl.DataFrame]:
+    """A file of that content before a good one, which is kept whatever the other is."""
+    good = [
+        event("onChat", 9, "Mined 1 oak log.", {"oak_log": 1}),
+        event("observe", 40, None, {"oak_log": 1}),
+    ]
+    names = ("Kill_1_cow._20240101_000000", "Mine_1_oak_log_20240101_000100")
+    frames = imported(write_run(tmp_path, dict(zip(names, (content, good), strict=True))), domain)
+    assert f"ckpt/events/{names[1]}" in frames["attempts"]["source"].to_list()
+    return frames
+
+
+def test_an_observation_nested_deeper_than_any_is_told(tmp_path: Path, minecraft: Domain) -> None:
+    pair = json.dumps(event("observe", 40)).replace('["dirt"]', "[" * 400 + "]" * 400)
+    row = only(hostile(tmp_path, minecraft, f"[{pair}]".encode()), "quarantine")
+    assert (row["path"], row["reason"]) == (
+        "ckpt/events/Kill_1_cow._20240101_000000",
+        "nested deeper than 250",
+    )
+
+
+def test_noise_cannot_fill_the_quarantine(tmp_path: Path, minecraft: Domain) -> None:
+    reasons = hostile(tmp_path, minecraft, [1] * 5000)["quarantine"]["reason"].to_list()
+    assert len(reasons) == 201
+    assert "4800 more faults" in reasons
+
+
+def test_a_value_that_cannot_be_read_is_told_in_a_few_characters(tmp_path: Path, minecraft: Domain) -> None:
+    odd = event("observe", 40, position={"x": [[]] * 9999, "y": {}, "z": "far" * 99})
+    told = hostile(tmp_path, minecraft, [odd])["quarantine"]["reason"].to_list()
+    assert [words.partition("readable ")[2][:30] for words in sorted(told)] == [
+        "x: a list",
+        "y: an object",
+        "z: 'farfarfarfarfarfarfarfarfa",
+    ]
+    assert max(map(len, told)) < 100
+
+
+@pytest.mark.parametrize("what", ["voyager_folder._read_file", "voyager._episode"])
+def test_what_nobody_thought_of_costs_its_own_file_only(
+    tmp_path: Path, minecraft: Domain, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    module, _, name = f"rollouts.ingest.{what}".rpartition(".")
+    real = getattr(import_module(module), name)
+
+    def fails(first: Any, *rest: Any) -> Any:
+        if "Kill" in str(first):
+            raise KeyError("surprise")
+        return real(first, *rest)
+
+    monkeypatch.setattr(f"{module}.{name}", fails)
+    row = only(hostile(tmp_path, minecraft, [event("observe", 40)]), "quarantine")
+    assert row["path"].endswith("Kill_1_cow._20240101_000000")
+    assert row["reason"] == "the importer failed on this file: KeyError: 'surprise'"
 
 
 def test_real_run(traces: Path, minecraft: Domain) -> None:

@@ -223,8 +223,8 @@ def _holds_while_alive(predicate: Predicate) -> bool:
     value = predicate.value
     if predicate.field == "health" and predicate.op in ("gt", "ge") and isinstance(value, int | float):
         # The last half heart is 1 of 20 points; a recorded fraction of it is life too.
-        return value <= 0 or (predicate.op == "ge" and value <= 1)
-    return predicate.field == "health" and predicate.op == "ne" and value == 0
+        return not value > 0 or (predicate.op == "ge" and value <= 1)
+    return predicate.field == "health" and predicate.op == "ne" and predicate.value == 0
 
 
 def _reasons(rule: Rule, details: list[str]) -> tuple[Reason, ...]:

@@ -20,8 +20,8 @@ from warehouse.database import CONFIG, WAREHOUSE, fetch, statement
 from warehouse.entries import Entry
 from warehouse.fold import INBOX, LOG_TABLES, CurateBuild, rebuild
 from warehouse.log import LogShard
-from warehouse.quarantine import set_aside
-from warehouse.shards import DamagedShardError
+from warehouse.quarantine import place_for, set_aside
+from warehouse.shards import DamagedShardError, write_bytes
 from warehouse.snapshots import (
     ENTRIES,
     list_snapshots,
@@ -168,8 +168,11 @@ def mend_pointers(home: Path) -> Iterator[Found]:
         if frozen is None:
             yield Found(fault, f"`mineevolve run --build {build}` publishes it anew", mended=False)
         else:
-            # The snapshot may be gone as well, with nothing left that names it.
-            kept = set_aside(home, pointer(home, build, curated))
+            # Copied and written over, not moved: of a file that is gone, because a repair was killed between
+            # the two, nobody would know. The snapshot may be gone already, and is then frozen anew.
+            damaged = pointer(home, build, curated)
+            kept = place_for(home, damaged)
+            write_bytes(kept, damaged.read_bytes())
             publish_snapshot(home, build, frozen[1], curated)
             yield Found(
                 fault,

@@ -14,8 +14,8 @@ class TomlFileError(ValueError):
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The tables of a file. `TomlFileError` for one that cannot be read, is larger than `LARGEST`, is nested too
-    deeply, or holds a whole number of more than 64 bits."""
+    """The tables of a file. `TomlFileError` for one that cannot be read, is larger than `LARGEST`, is nested
+    too deeply, or holds a whole number of more than 64 bits."""
     try:
         if path.stat().st_size > LARGEST:
             raise TomlFileError(f"{path}: is larger than {LARGEST} bytes")

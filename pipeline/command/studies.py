@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from warehouse.domains import Domain
 
 LEAST_PLANNERS: Final = 5
-NO_GATE: Final[dict[str, Any]] = {"tryouts": 0.0}
+NO_GATE: Final[dict[str, Any]] = {"tryouts": 0.0, "backtest": False}
 """The settings under which new knowledge passes Curator's checks and nothing else."""
 CURATIONS: Final[dict[str, dict[str, Any]]] = {
     "checks": {},
+    "backtest": {"backtest": True},
     "tryouts": {"tryouts": MOST_TRIED},
+    "both": {"backtest": True, "tryouts": MOST_TRIED},
 }
 """Ways to take new knowledge in: what each switches on beside the checks."""
 CURATED: Final = """

@@ -98,7 +98,7 @@ def misconceptions(
 @app.command()
 def curation(
     group: Groups = None,
-    ways: Annotated[str, typer.Option(help="ways to take new knowledge in")] = "checks,tryouts",
+    ways: Annotated[str, typer.Option(help="ways to take new knowledge in")] = "checks,backtest,tryouts,both",
     builds: Builds = 1,
     suite: SuiteName = DEFAULT_SUITE,
     task: Tasks = None,
@@ -109,7 +109,8 @@ def curation(
     horizon_cap: Cap = None,
     seed: WorldSeed = 0,
 ) -> None:
-    """Is it worth to test new knowledge? The same training with Curator's checks alone, and with try-outs.
+    """Is it worth testing new knowledge? The same training with Curator's checks alone, with the back-test,
+    with try-outs, and with both.
 
     Each way learns and is evaluated in a data home of its own below data/studies/curation/, on the same
     seeds, and is compared with the first. What was refused, and why, is in that home: `mineevolve sql`, with

@@ -18,7 +18,7 @@ from rollouts.ingest.protocol import Row, quarantined
 LONGEST: Final = 16 << 20
 """bytes of one object: a tick is a few kB, so a longer one is another format or an attack on our memory"""
 DEEPEST: Final = 250
-"""objects and lists inside one another; a recorder has ten, and from a thousand on Python cannot compare them"""
+"""objects and lists inside one another; a recorder has ten, and Python cannot compare a thousand"""
 MOST_OBJECTS: Final = 1 << 21
 """objects of one file: 29 hours of ticks; what comes after is told and not read"""
 MOST_FAULTS: Final = 200

@@ -2,6 +2,7 @@
 
 import io
 import math
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -91,7 +92,16 @@ def _read_array(content: bytes) -> Array:
     if max(math.prod(shape) * dtype.itemsize, *shape, 0) > len(content):
         raise ValueError(f"says that it has the shape {shape}, in {len(content)} bytes")
     handle.seek(0)
-    return np.lib.format.read_array(handle, allow_pickle=False)
+    array = np.lib.format.read_array(handle, allow_pickle=False)
+    if dtype.kind == "U" and not _is_text(array):
+        raise ValueError("text with characters that there are not")
+    return array
+
+
+def _is_text(array: Array) -> bool:
+    """Does an array of text hold characters only? Python fails on other numbers whenever it looks at them."""
+    codes = np.frombuffer(array.tobytes(), np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+    return not ((codes > sys.maxunicode) | ((codes >= 0xD800) & (codes <= 0xDFFF))).any()
 
 
 def has_numbers(array: Array) -> bool:

@@ -232,14 +232,14 @@ def _read_file(path: Path, relative: str, table: str, quarantine: list[Row]) -> 
 
 
 def _most_values(handle: BinaryIO) -> int:
-    """How many rows a Parquet file says it has, or values in the column that has most. A few bytes can stand for
-    any number of equal values, so this is asked before they are unpacked."""
+    """How many rows a Parquet file says it has, or values in the column that has most. A few bytes can stand
+    for any number of equal values, so this is asked before they are unpacked."""
     told = pq.read_metadata(handle)
-    columns = [0] * told.num_columns
+    columns: list[int] = [0] * told.num_columns
     for group in range(told.num_row_groups):
         for column in range(told.num_columns):
             columns[column] += told.row_group(group).column(column).num_values
-    return max(told.num_rows, *columns, 0)
+    return max(int(told.num_rows), *columns, 0)
 
 
 def _sift(table: str, frame: pl.DataFrame) -> tuple[pl.DataFrame, list[tuple[int, list[str]]]]:

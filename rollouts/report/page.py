@@ -85,7 +85,7 @@ def findings(arms: Arms, domain: Domain, counter: TokenCounter) -> Findings:
         usefulness=used,
         lineages=lineages(home, used.entries, used.shown()),
         effort=effort(arms),
-        parameters=parameters(),
+        parameters=[each for each in parameters() if each.concerns(set(arms.episodes["world"]))],
         misconceptions=misconceptions(home),
         warnings=tuple(_warnings(arms)),
     )

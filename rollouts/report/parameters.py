@@ -5,6 +5,7 @@ the reason for the change. It is committed with the change, so the count needs n
 machine that prints it; a test holds each file to the last hash of its list."""
 
 import tomllib
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -52,6 +53,10 @@ class Parameters:
     def changes(self) -> int:
         """Changes since the first evaluation; one that nobody recorded counts."""
         return len(self.versions) - self.is_recorded
+
+    def concerns(self, worlds: Collection[str | None]) -> bool:
+        """Whether it decides how episodes in these worlds go: it is of one of them, or of none."""
+        return "/worlds/" not in self.path or any(f"/worlds/{each}/" in self.path for each in worlds)
 
 
 @cache

@@ -50,6 +50,9 @@ WORLDS: Final[Mapping[str, Callable[[Domain, Mapping[str, Any]], World]]] = {
     "crafter": _crafter,
 }
 
+COPIED: Final = frozenset({"techtree"})
+"""worlds that can go on in two ways from where they stand (`Branching`): try-outs are made there"""
+
 _OF_DOMAINS: Final[Mapping[str, str]] = {"minecraft": "techtree", "crafter": "crafter"}
 
 

@@ -1,5 +1,5 @@
-"""What a model answers, in every role: it has the asked shape or an error with a name, and what comes of it can be
-curated, stored and shown."""
+"""What a model answers, in every role: it has the asked shape or an error with a name, and what comes of it
+can be curated, stored and shown."""
 
 import json
 from functools import cache

@@ -1,6 +1,7 @@
 """Files that a user writes or gets: knowledge from elsewhere, and the TOML and JSON tables of settings."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,7 +32,11 @@ def knowledge(data: bytes, folder: Path) -> None:
     try:
         taken = note_import(home, "b1", file, "minecraft")
     except ExchangeError as error:
-        assert len(str(error).splitlines()) == 1
+        said = str(error)
+    else:
+        said = None
+    if said is not None:
+        assert len(said.splitlines()) == 1
         assert not (home / "log").exists(), "a refused file has left something behind"
         return
     stored = log.candidates_of(log.read(home, "candidates"))
@@ -88,10 +93,8 @@ def tables(data: bytes, folder: Path) -> None:
     table = TABLES[data[0] % len(TABLES)] if data else TABLES[0]
     path = folder / f"file.{table.ending}"
     path.write_bytes(data[1:])
-    try:
+    with suppress(table.error):
         table.load(path)
-    except table.error:
-        pass
 
 
 def tables_seeds() -> list[bytes]:

@@ -1,5 +1,5 @@
-"""Recordings of every format: whatever lies in the folder, each file is read or told, and what is read keeps the
-contract and can be judged."""
+"""Recordings of every format: whatever lies in the folder, each file is read or told, and what is read keeps
+the contract and can be judged."""
 
 import io
 import json
@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from rollouts.ingest.importing import Import, Source, import_source
+from rollouts.ingest.protocol import printable
 from rollouts.ingest.registry import IMPORTERS
 from rollouts.ingest.walk import files_below
 from rollouts.monitor.feedback import monitor
@@ -51,7 +52,7 @@ def imported(folder: Path, name: str) -> Import:
         source.partition(":")[2] for source in found.frames["episodes"]["source"].drop_nulls()
     }
     accounted = kept | {path for path, _ in told}
-    lost = [relative for relative in walk.named() if not _accounted(relative, accounted, name)]
+    lost = [path for path in map(printable, walk.named()) if not _accounted(path, accounted, name)]
     assert not lost, (lost, told)
     trace = Trace.of({table: found.frames[table] for table in found.frames if table in TABLES})
     feedback = monitor(trace, domain())
@@ -166,8 +167,8 @@ def vpt_seeds() -> list[bytes]:
 
 
 def minerl(data: bytes, folder: Path) -> None:
-    """Arrays of an archive, one after the other: a name, a length, the bytes of an .npy file; the archive itself
-    is whole."""
+    """Arrays of an archive, one after the other: a name, a length, the bytes of an .npy file; the archive
+    itself is whole."""
     path = folder / "MineRLObtainDiamond-v0" / "run" / "rendered.npz"
     path.parent.mkdir(parents=True)
     parts = data[:_LONGEST].split(SEPARATOR)

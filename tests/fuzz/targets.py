@@ -14,23 +14,24 @@ Read = Callable[[bytes, Path], None]
 
 
 class Target(NamedTuple):
-    """A reader under test, and inputs to start from."""
+    """A reader under test, inputs to start from, and how many CI tries (slow ones fewer)."""
 
     read: Read
     seeds: Callable[[], list[bytes]]
+    runs: int
 
 
 TARGETS: dict[str, Target] = {
-    "voyager": Target(recordings.voyager, recordings.voyager_seeds),
-    "minestudio": Target(recordings.minestudio, recordings.minestudio_seeds),
-    "vpt": Target(recordings.vpt, recordings.vpt_seeds),
-    "minerl": Target(recordings.minerl, recordings.minerl_seeds),
-    "minerl_archive": Target(recordings.minerl_archive, recordings.minerl_archive_seeds),
-    "native": Target(recordings.native, recordings.native_seeds),
-    "answers": Target(answers.read, answers.seeds),
-    "knowledge": Target(files.knowledge, files.knowledge_seeds),
-    "tables": Target(files.tables, files.tables_seeds),
-    "words": Target(words.read, words.seeds),
-    "shown": Target(words.shown, words.shown_seeds),
-    "sql": Target(words.sql, words.sql_seeds),
+    "voyager": Target(recordings.voyager, recordings.voyager_seeds, 100),
+    "minestudio": Target(recordings.minestudio, recordings.minestudio_seeds, 100),
+    "vpt": Target(recordings.vpt, recordings.vpt_seeds, 100),
+    "minerl": Target(recordings.minerl, recordings.minerl_seeds, 100),
+    "minerl_archive": Target(recordings.minerl_archive, recordings.minerl_archive_seeds, 100),
+    "native": Target(recordings.native, recordings.native_seeds, 60),
+    "answers": Target(answers.read, answers.seeds, 5000),
+    "knowledge": Target(files.knowledge, files.knowledge_seeds, 1000),
+    "tables": Target(files.tables, files.tables_seeds, 3000),
+    "words": Target(words.read, words.seeds, 3000),
+    "shown": Target(words.shown, words.shown_seeds, 1000),
+    "sql": Target(words.sql, words.sql_seeds, 5000),
 }

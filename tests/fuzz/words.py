@@ -1,4 +1,4 @@
-"""Words from elsewhere: what they are read as, what they look like on a terminal, and where they reach SQL."""
+"""Words from elsewhere: what they are read as, how a terminal shows them, and where they meet SQL."""
 
 import io
 from collections.abc import Iterator

@@ -156,7 +156,8 @@ def use(body: Body) -> Doing:
     if target in PLACED_ON and target in body.domain.items:
         before = body.held({target})
         for _ in range(_TRIES):
-            yield from _to_ground(body, PLACED_ON[target])
+            if not (yield from _room_ahead(body, PLACED_ON[target])):
+                yield from _to_a_block(body, PLACED_ON[target])
             yield Move(Action(place=target), 1)
             if body.held({target}) < before:
                 return True
@@ -169,14 +170,6 @@ def use(body: Body) -> Doing:
         yield Move(Action(use=True), 1)
         return True
     return False
-
-
-def _to_ground(body: Body, where: Collection[str]) -> Doing:
-    """Looks at ground of these kinds, near by or the nearest that is known."""
-    if (yield from _room_ahead(body, where)):
-        return True
-    yield from body.go(lambda: body.atlas.all_of(where), lambda: False)
-    return (yield from _room_ahead(body, where))
 
 
 def _use_on(body: Body, name: str) -> Doing:

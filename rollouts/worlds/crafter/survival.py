@@ -43,12 +43,15 @@ def need(body: Body) -> Doing | None:
 
 
 def _archer_near(body: Body) -> bool:
-    """Whether somebody who shoots is in range: better to be beside him."""
+    """Whether somebody who shoots is in range and can be got to: better to be beside him."""
     east, south = body.at
-    return any(
-        name == "skeleton" and abs(cell[0] - east) + abs(cell[1] - south) <= _RANGE
+    archers = [
+        cell
         for cell, name in body.atlas.crowd.items()
-    )
+        if name == "skeleton" and abs(cell[0] - east) + abs(cell[1] - south) <= _RANGE
+    ]
+    sides = {side for cell in archers for side in beside(cell)}
+    return bool(archers) and body.atlas.way(body.at, sides, body.breaks()) is not None
 
 
 def shut_in(body: Body) -> Doing:
