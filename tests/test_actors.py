@@ -10,10 +10,12 @@ from rollouts import actors
 from rollouts.actors import UNDER_WAY, ActorLostError, ActorPool, NoActorError
 from rollouts.attempt import Opening, StageKit
 from rollouts.backends import Addressed, Go, InProcess, Lost, Open, Stages
+from rollouts.pools import SHARDS_EACH
 from rollouts.recorder import EpisodeRecord, plan_shards, trace_of
 from rollouts.rounds import play
 from tests.fake_world import chop, crew, kit, spec, task
 from warehouse.domains import Domain
+from warehouse.shards import EPISODES_PER_SHARD
 
 
 @dataclass(eq=False)
@@ -215,7 +217,4 @@ def test_all_actors_end_with_the_pool(minecraft: Domain) -> None:
 
 
 def test_one_tables_episodes_are_never_held_up_by_the_bound() -> None:
-    from rollouts.pools import SHARDS_EACH
-    from warehouse.shards import EPISODES_PER_SHARD
-
     assert UNDER_WAY * 2 >= SHARDS_EACH * EPISODES_PER_SHARD
