@@ -188,11 +188,14 @@ def test_recordings_that_grow_go_where_they_are_unless_it_was_learnt_from(
 
 def test_sensors_are_off_until_the_settings_switch_them_on(tmp_path: Path) -> None:
     off = definitions(small_settings(tmp_path)).get_repository_def()
-    assert [sensor.name for sensor in off.sensor_defs] == ["evaluate_new_snapshots"]
-    assert off.sensor_defs[0].default_status == dg.DefaultSensorStatus.STOPPED
-    on = definitions(small_settings(tmp_path, evaluate_snapshots=True, watch=tmp_path)).get_repository_def()
+    assert {sensor.name: sensor.default_status for sensor in off.sensor_defs} == dict.fromkeys(
+        ("evaluate_new_snapshots", "take_in_handed_in"), dg.DefaultSensorStatus.STOPPED
+    )
+    on = definitions(
+        small_settings(tmp_path, evaluate_snapshots=True, watch=tmp_path, take_in=True)
+    ).get_repository_def()
     assert {sensor.name: sensor.default_status for sensor in on.sensor_defs} == dict.fromkeys(
-        ("evaluate_new_snapshots", "import_new_traces"), dg.DefaultSensorStatus.RUNNING
+        ("evaluate_new_snapshots", "import_new_traces", "take_in_handed_in"), dg.DefaultSensorStatus.RUNNING
     )
 
 
