@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from pydantic import Field
 
 from prompts.answering import answering
 from prompts.engines.models import RULES, OpenAIRow, RulesRow, VllmRow, model_row
 from prompts.engines.registry import BySeed
+from rollouts.worlds.registry import Venue, venue_of
 from warehouse.domains import Domain, load_domain
 
 
@@ -18,6 +20,9 @@ class DataHome(dg.ConfigurableResource[Any]):
 
     path: str
     domain_name: str = "minecraft"
+    world_name: str = ""
+    """the world that is played in; none: the domain's usual one"""
+    world_settings: dict[str, Any] = Field(default_factory=dict)
 
     @property
     def root(self) -> Path:
@@ -26,6 +31,11 @@ class DataHome(dg.ConfigurableResource[Any]):
     @property
     def domain(self) -> Domain:
         return load_domain(self.domain_name)
+
+    @property
+    def venue(self) -> Venue:
+        """Where episodes are played."""
+        return venue_of(self.domain_name, self.world_name, self.world_settings)
 
 
 class Model(dg.ConfigurableResource[Any]):

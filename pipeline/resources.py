@@ -9,7 +9,12 @@ def resources(settings: Settings) -> dict[str, object]:
     """Resources by the names that the assets ask for."""
     file = str(settings.models.expanduser().resolve())
     return {
-        "home": DataHome(path=str(settings.home), domain_name=settings.domain),
+        "home": DataHome(
+            path=str(settings.home),
+            domain_name=settings.domain,
+            world_name=settings.world,
+            world_settings=settings.world_settings,
+        ),
         "model": LearningModel(row=settings.model, file=file, seed=settings.seed),
         "reviewer": Reviewer(row=settings.reviewer, file=file, seed=settings.seed),
     }

@@ -16,6 +16,7 @@ from rollouts.moves import MOVES, written
 from rollouts.protocols import (
     Action,
     Advance,
+    Closable,
     EpisodeSpec,
     Executor,
     Insider,
@@ -136,6 +137,11 @@ class Stage:
         self._now = _of_world(partial(self._world.reset, self._spec.world_seed))
         state = _Log(self._now, self._lookout, self._domain).state_now(self._now)
         return Opening(state, tuple(self._world.observes))
+
+    def close(self) -> None:
+        """Gives back what the world holds, if anything."""
+        if isinstance(self._world, Closable):
+            self._world.close()
 
     def run(self, attempt: int, subgoal: Subgoal) -> AttemptRun:
         """Steps the subgoal until its checks hold, its time is over, the executor gives up, the agent dies,

@@ -30,6 +30,7 @@ class _Wanted(NamedTuple):
     domain: Domain
     executor: str
     workers: int
+    open_each: int | None
 
 
 class _Kept:
@@ -76,10 +77,12 @@ def pools_kept() -> Iterator[None]:
 
 
 @contextmanager
-def shared_pool(domain: Domain, executor: str, workers: int) -> Iterator[LocalPool]:
-    """A pool of `workers` processes with the registered worlds and an executor by name; `ValueError` for less
-    than one."""
-    wanted = _Wanted(domain, executor, workers)
+def shared_pool(
+    domain: Domain, executor: str, workers: int, open_each: int | None = None
+) -> Iterator[LocalPool]:
+    """A pool of `workers` processes with the registered worlds and an executor by name, each with at most
+    about `open_each` worlds open; `ValueError` for less than one process."""
+    wanted = _Wanted(domain, executor, workers, open_each)
     kept = _KEPT.get()
     with _new(wanted) if kept is None else kept.pool(wanted) as pool:
         yield pool
@@ -87,5 +90,6 @@ def shared_pool(domain: Domain, executor: str, workers: int) -> Iterator[LocalPo
 
 @contextmanager
 def _new(wanted: _Wanted) -> Iterator[LocalPool]:
-    with local_pool(stage_kit(wanted.domain, wanted.executor), wanted.workers, SHARDS_EACH) as pool:
+    kit = stage_kit(wanted.domain, wanted.executor)
+    with local_pool(kit, wanted.workers, SHARDS_EACH, wanted.open_each) as pool:
         yield pool

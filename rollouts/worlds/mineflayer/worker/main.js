@@ -2,7 +2,7 @@
 // One episode's world in a process of its own. Requests come as JSON lines on stdin, one at a time, and are
 // answered in their order on stdout; a line {"beat": n} in between says that this process is alive:
 //
-//   {"id": 1, "op": "begin", ...settings}   ->  {"id": 1, "palette": [...], "now": {...}}
+//   {"id": 1, "op": "begin", ...settings}   ->  {"id": 1, "palette": [...], "last": [...], "now": {...}}
 //   {"id": 2, "op": "step", "ticks": 20, "errand": {...} | null, "keys": {...}}
 //                                           ->  {"id": 2, "ticks": [...], "events": [...], "changes": [...], "now": {...}}
 //   anything that went wrong with the world ->  {"id": 2, "error": "..."}; the process ends after it
@@ -48,7 +48,8 @@ class Worker {
       for (let tick = 0; tick < 5; tick++) await pass()
     }
     this.errands = new Errands(this.player)
-    const reply = { palette: this.player.view.palette, now: this.now() }
+    while (!this.player.rows.length) await pass()
+    const reply = { palette: this.player.view.palette, last: this.player.rows.at(-1), now: this.now() }
     this.clear()
     return reply
   }
