@@ -66,8 +66,7 @@ def _mine(subgoal: Subgoal, held: Mapping[str, int], domain: Domain) -> Errand |
         return None
     return {
         "blocks": sorted(blocks),
-        "items": sorted(items),
-        "wanted": _wanted(subgoal, items, held, domain),
+        **_asked(subgoal, items, held, domain),
         "depth": _check(subgoal, "ypos_le"),
         "ground": all(block in domain.harvest for block in blocks),
         "lucky": any(items & domain.rare_drops.get(block, frozenset()) for block in blocks),
@@ -78,11 +77,7 @@ def _craft(subgoal: Subgoal, held: Mapping[str, int], domain: Domain) -> Errand 
     items = domain.expand(subgoal.target or "")
     if not items:
         return None
-    return {
-        "items": sorted(items),
-        "wanted": _wanted(subgoal, items, held, domain),
-        "tables": [domain.crafting_station],
-    }
+    return _asked(subgoal, items, held, domain) | {"tables": [domain.crafting_station]}
 
 
 def _smelt(subgoal: Subgoal, held: Mapping[str, int], domain: Domain) -> Errand | None:
@@ -93,12 +88,12 @@ def _smelt(subgoal: Subgoal, held: Mapping[str, int], domain: Domain) -> Errand 
     ]
     if not products:
         return None
+    product = products[0]
     spared = domain.stations | frozenset(domain.tools)
-    return {
-        "product": products[0],
-        "sources": sorted(source for source, product in domain.smelting.items() if product == products[0]),
+    return _asked(subgoal, frozenset({product}), held, domain) | {
+        "product": product,
+        "sources": sorted(source for source, result in domain.smelting.items() if result == product),
         "fuels": {fuel: worth for fuel, worth in sorted(domain.fuels.items()) if fuel not in spared},
-        "wanted": _wanted(subgoal, frozenset(products[:1]), held, domain),
         "furnaces": [domain.smelting_station],
     }
 
@@ -149,14 +144,15 @@ def _check(subgoal: Subgoal, kind: str) -> float | None:
     return next((check.value for check in subgoal.checks if check.type == kind), None)
 
 
-def _wanted(subgoal: Subgoal, items: frozenset[str], held: Mapping[str, int], domain: Domain) -> int:
-    """How many of the items have to be held in the end: what the checks ask for, else the count on top."""
-    asked = [
-        int(check.value or 1)
-        for check in subgoal.checks
-        if check.type == "inv_ge" and domain.expand(check.name or "") & items
-    ]
-    return max(asked, default=sum(held.get(item, 0) for item in items) + subgoal.count)
+def _asked(
+    subgoal: Subgoal, items: frozenset[str], held: Mapping[str, int], domain: Domain
+) -> dict[str, Any]:
+    """Of which items how many have to be held in the end, all together: what the checks ask for, else the count
+    on top of what is held."""
+    for check in subgoal.checks:
+        if check.type == "inv_ge" and (named := domain.expand(check.name or "") & items):
+            return {"items": sorted(named), "wanted": int(check.value or 1)}
+    return {"items": sorted(items), "wanted": sum(held.get(item, 0) for item in items) + subgoal.count}
 
 
 _KINDS: Final[Mapping[str, Callable[[Subgoal, Mapping[str, int], Domain], Errand | None]]] = {

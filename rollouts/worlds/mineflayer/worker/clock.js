@@ -60,11 +60,10 @@ class Clock {
     Object.defineProperty(performance, 'now', { value: () => this.now(), configurable: true })
   }
 
-  // The time of the tick; within a long computation it goes on, in coarse steps and never past the tick's end,
-  // for the path finder measures how long it has been thinking.
+  // The time of the tick. Within a long computation it goes on, in coarse steps, for the path finder measures how
+  // long it has been thinking and would never end; the next timer is back at the time of its tick.
   now () {
-    const spent = Math.floor((real.now() - this.firedAt) / GRAIN_MS) * GRAIN_MS
-    return this.time + Math.min(spent, STEP_MS - 1)
+    return this.time + Math.floor((real.now() - this.firedAt) / GRAIN_MS) * GRAIN_MS
   }
 
   schedule (call, ms, args, repeats) {

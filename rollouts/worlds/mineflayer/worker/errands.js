@@ -11,7 +11,6 @@ class Errands {
     this.hands = null
     this.number = null
     this.busy = false
-    this.last = Promise.resolve()
   }
 
   // Begins an errand that is not under way yet; `number` tells them apart.
@@ -21,7 +20,7 @@ class Errands {
     this.number = errand.number
     const hands = this.hands = new Hands(this.player, errand)
     this.busy = true
-    this.last = this.last.then(() => KINDS[errand.kind](hands, errand)).catch(error => {
+    KINDS[errand.kind](hands, errand).catch(error => {
       if (error instanceof Stopped || hands.off || !this.player.alive) return
       this.player.tell('error', errand.target, { text: String(error.message ?? error) })
       console.error(error)

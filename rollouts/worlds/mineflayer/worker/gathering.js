@@ -1,7 +1,7 @@
 'use strict'
 // Errands that bring something in: mining and hunting.
 
-const ONE_TICKS = 500
+const ONE_TICKS = 240
 const VAIN = 3
 const LEGS = 24
 const STEP_DOWN = 4

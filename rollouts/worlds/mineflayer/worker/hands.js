@@ -23,6 +23,7 @@ class Hands {
 
   stop () {
     this.off = true
+    this.bot.collectBlock.targets.clear()
     this.bot.pathfinder.setGoal(null)
     this.bot.stopDigging()
     this.bot.clearControlStates()
