@@ -147,8 +147,8 @@ def _check(subgoal: Subgoal, kind: str) -> float | None:
 def _asked(
     subgoal: Subgoal, items: frozenset[str], held: Mapping[str, int], domain: Domain
 ) -> dict[str, Any]:
-    """Of which items how many have to be held in the end, all together: what the checks ask for, else the count
-    on top of what is held."""
+    """Of which items how many have to be held in the end, all together: what the checks ask for, else the
+    count on top of what is held."""
     for check in subgoal.checks:
         if check.type == "inv_ge" and (named := domain.expand(check.name or "") & items):
             return {"items": sorted(named), "wanted": int(check.value or 1)}
