@@ -211,7 +211,7 @@ def test_a_pool_needs_a_worker(minecraft: Domain) -> None:
 
 def test_worlds_are_found_by_name_and_say_what_can_be_set(minecraft: Domain) -> None:
     assert world("techtree", minecraft, {"ground": "flat"}).name == "techtree"
-    with pytest.raises(UnknownWorldError, match="no world 'nowhere'; there are: .*techtree"):
+    with pytest.raises(UnknownWorldError, match=r"no world 'nowhere'; there are: .*techtree"):
         world("nowhere", minecraft, {})
     with pytest.raises(UnknownWorldError, match="techtree has no setting gravity; it has: messages, ground"):
         world("techtree", minecraft, {"gravity": 2})

@@ -32,7 +32,6 @@ from warehouse.suites import DEFAULT_SUITE, find_suite
 
 pytestmark = pytest.mark.mineflayer
 PICKAXE = "wooden_00"
-KIT = "mineflayer"
 
 
 def spec(task_id: str = PICKAXE, world_seed: int = 4, horizon: int = 2400) -> EpisodeSpec:
@@ -69,15 +68,19 @@ def played(each: EpisodeSpec, backend: InProcess, loop: Crew) -> EpisodeRecord:
     return ended.record
 
 
-def wish(kind: str, target: str, count: int = 1, seconds: float = 60.0, **more: object) -> Subgoal:
-    checks = (Check(type="inv_ge", name=target, value=float(count)),) if kind != "use" else () return
-    Subgoal(f"{kind}_{target}", f"{kind} {target}", kind, target, count, timeout_s=seconds, checks=checks)
+def wish(kind: str, target: str, count: int = 1) -> Subgoal:
+    checks = (Check(type="inv_ge", name=target, value=float(count)),) if kind != "use" else ()
+    return Subgoal(f"{kind}_{target}", f"{kind} {target}", kind, target, count, checks=checks)
 
 
 @pytest.fixture
 def stage(minecraft: Domain) -> Iterator[Stage]:
-    suite = find_suite(DEFAULT_SUITE, minecraft) made = Stage(spec("diamond_00", horizon=20_000),
-    suite.task("diamond_00"), stage_kit(minecraft, "scripted")) made.open() yield made made.close()
+    suite = find_suite(DEFAULT_SUITE, minecraft)
+    long = spec("diamond_00", horizon=20_000)
+    made = Stage(long, suite.task(long.task_id), stage_kit(minecraft, "scripted"))
+    made.open()
+    yield made
+    made.close()
 
 
 def run(stage: Stage, *subgoals: Subgoal) -> list[AttemptRun]:
