@@ -70,7 +70,7 @@ def played(each: EpisodeSpec, backend: InProcess, loop: Crew) -> EpisodeRecord:
 
 def wish(kind: str, target: str, count: int = 1) -> Subgoal:
     checks = (Check(type="inv_ge", name=target, value=float(count)),) if kind != "use" else ()
-    return Subgoal(f"{kind}_{target}", f"{kind} {target}", kind, target, count, checks=checks)
+    return Subgoal(f"{kind}_{target.lstrip('#')}", f"{kind} {target}", kind, target, count, checks=checks)
 
 
 @pytest.fixture

@@ -18,11 +18,15 @@ class Hands {
     this.view = player.view
     this.errand = errand
     this.off = false
+    this.stopped = new Promise((resolve, reject) => { this.halt = () => reject(new Stopped()) })
+    this.stopped.catch(() => {})
     this.heading = errand.heading ?? 0
   }
 
   stop () {
     this.off = true
+    this.halt()
+    this.player.turn += 1
     this.bot.collectBlock.targets.clear()
     this.bot.pathfinder.setGoal(null)
     this.bot.stopDigging()
@@ -38,7 +42,7 @@ class Hands {
   async ticks (count) {
     for (let tick = 0; tick < count; tick++) {
       this.check()
-      await new Promise(resolve => this.bot.once('physicsTick', resolve))
+      await Promise.race([this.player.tick(), this.stopped])
     }
     this.check()
   }
@@ -49,7 +53,7 @@ class Hands {
       timer = setTimeout(() => reject(new Error(`timed out after ${ticks} ticks`)), ticks * TICK_MS)
     })
     try {
-      return await Promise.race([work, late])
+      return await Promise.race([work, late, this.stopped])
     } finally {
       clearTimeout(timer)
       this.check()

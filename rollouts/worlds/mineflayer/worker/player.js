@@ -29,6 +29,7 @@ class Player {
     this.Movements = Movements
     this.lost = null
     this.alive = true
+    this.turn = 0
     this.doing = new Set()
     this.rows = []
     this.events = []
@@ -44,6 +45,10 @@ class Player {
     this.events.push([this.rows.length, kind, name, count, text, signal])
   }
 
+  tick () {
+    return new Promise(resolve => this.bot.once('physicsTick', resolve))
+  }
+
   watch () {
     const { bot } = this
     bot.on('physicsTick', () => this.record())
@@ -57,15 +62,31 @@ class Player {
       this.health = bot.health
     })
     bot.on('messagestr', text => this.tell('chat', null, { text }))
+    bot.on('kicked', reason => { this.lost ??= `kicked: ${JSON.stringify(reason)}` })
+    bot.on('error', error => { this.lost ??= `${error.name}: ${error.message}` })
+    bot.on('end', reason => { this.lost ??= `disconnected: ${reason}` })
+  }
+
+  // Puts this side's own ways around what mineflayer does.
+  wrap () {
+    const { bot } = this
     const dig = bot.dig
     bot.dig = async (block, ...how) => {
       const { name } = block // which the block object loses when it breaks
       await dig(block, ...how)
       this.tell('counter', `mine_block:${name}`, { count: 1 })
     }
-    bot.on('kicked', reason => { this.lost ??= `kicked: ${JSON.stringify(reason)}` })
-    bot.on('error', error => { this.lost ??= `${error.name}: ${error.message}` })
-    bot.on('end', reason => { this.lost ??= `disconnected: ${reason}` })
+    // A click takes a tick, as a hand would; one that was overtaken by another errand is not made any more.
+    const click = bot.clickWindow
+    bot.clickWindow = async (...where) => {
+      const { turn } = this
+      await this.tick()
+      if (turn !== this.turn) throw new Error('the errand has ended')
+      return click(...where)
+    }
+    // Without a chest to take a tool from it would look for one for ever.
+    const equip = bot.tool.equipForBlock.bind(bot.tool)
+    bot.tool.equipForBlock = (block, options) => equip(block, { ...options, getFromChest: false })
   }
 
   // Resolves when the player stands in the world; throws where he does not get there.
@@ -84,6 +105,7 @@ class Player {
     this.rows = []
     await until(() => this.rows.length >= SETTLE_TICKS && bot.entity.onGround)
     this.view = new View(bot)
+    this.wrap()
     const movements = new this.Movements(bot)
     movements.allow1by1towers = true
     movements.canOpenDoors = false
