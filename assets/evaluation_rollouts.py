@@ -53,7 +53,7 @@ def evaluation_rollouts(
             )
             for build, groups in wanted.items()
         ]
-        with hands(home.domain, row, config.workers, home.venue.world) as backend:
+        with hands(home.domain, row, config.workers, home.venue) as backend:
             evaluated = evaluate(home.root, asked, backend)
     for build, snapshot, exercises in asked:
         for group, exercise in exercises.items():

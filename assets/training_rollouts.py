@@ -51,7 +51,7 @@ def training_rollouts(
             found_whole = {
                 group: len(batch.shards) - len(batch.missing()) for group, batch in batches.items()
             }
-            with hands(home.domain, any_of_them.row, config.workers, home.venue.world) as backend:
+            with hands(home.domain, any_of_them.row, config.workers, home.venue) as backend:
                 crew = any_of_them.crew(snapshot.entries if snapshot else ())
                 roll_out(list(batches.values()), backend, crew, f"build {build}, {', '.join(exercises)}")
         knowledge = f"snapshot {snapshot_id}" if snapshot else "none: the first build starts cold"

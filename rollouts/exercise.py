@@ -256,10 +256,12 @@ def ore_heights() -> dict[str, Heights]:
 
 
 @contextmanager
-def hands(domain: Domain, row: AgentRow, workers: int, world: str = "") -> Iterator[RolloutBackend]:
-    """Where worlds are stepped: in so many processes, or in this one where it is 0. `world` is the name of
-    the one that is played in; some are dear to keep open."""
-    open_each = open_at_once(world)
+def hands(
+    domain: Domain, row: AgentRow, workers: int, venue: Venue | None = None
+) -> Iterator[RolloutBackend]:
+    """Where worlds are stepped: in so many processes, or in this one where it is 0. `venue` is what is played
+    in; the domain's usual world if null."""
+    open_each = open_at_once(venue or venue_of(domain.name))
     if workers == 0:
         with closing(InProcess(stage_kit(domain, row.executor), SHARDS_EACH, open_each)) as here:
             yield here

@@ -71,7 +71,6 @@ WORLDS: Final[Mapping[str, Callable[[Domain, Mapping[str, Any]], World]]] = {
     "crafter": _crafter,
     "mineflayer": _mineflayer,
 }
-_OPEN_AT_ONCE: Final[Mapping[str, int]] = {"mineflayer": 2}
 
 _OF_DOMAINS: Final[Mapping[str, tuple[str, ...]]] = {
     "minecraft": ("techtree", "mineflayer"),
@@ -91,6 +90,9 @@ def venue_of(domain: str, named: str = "", settings: Mapping[str, Any] | None = 
     return Venue(named or worlds[0], settings or {})
 
 
-def open_at_once(name: str) -> int | None:
-    """How many worlds of this name a process has open at a time; None where they cost next to nothing."""
-    return _OPEN_AT_ONCE.get(name)
+def open_at_once(venue: Venue) -> int | None:
+    """How many worlds a process has open at a time there; None where they cost next to nothing."""
+    if venue.world != "mineflayer":
+        return None
+    # Each is a process of its own; and on a server of the user's one player can join once.
+    return 1 if venue.settings.get("host") else 2

@@ -26,6 +26,7 @@ async function mine (hands, { blocks, items, wanted, depth, ground, lucky }) {
       continue
     }
     const before = player.count(items)
+    const { name } = bot.blockAt(place)
     try {
       await hands.within(bot.collectBlock.collect(bot.blockAt(place)), ONE_TICKS)
     } catch (error) {
@@ -39,7 +40,8 @@ async function mine (hands, { blocks, items, wanted, depth, ground, lucky }) {
       continue
     }
     avoided.add(String(place))
-    if (++vain >= VAIN && !lucky) return
+    // One that the path finder would rather leave where it is was not tried.
+    if (bot.blockAt(place)?.name !== name && ++vain >= VAIN && !lucky) return
   }
 }
 
