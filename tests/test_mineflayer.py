@@ -6,6 +6,8 @@ Marked `mineflayer`: needs Node 20 and the worker's packages (`make test-minefla
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -25,7 +27,8 @@ from rollouts.planner import Plan
 from rollouts.protocols import EpisodeSpec, Subgoal
 from rollouts.recorder import Cast, EpisodeRecord, plan_shards, trace_of
 from rollouts.rounds import Crew, crew_of, play
-from rollouts.worlds.mineflayer.world import MineflayerWorld
+from rollouts.worlds.mineflayer.world import WORKER, MineflayerWorld
+from tests.test_worker_link import gone
 from warehouse.domains import Domain
 from warehouse.knowledge import Check
 from warehouse.suites import DEFAULT_SUITE, find_suite
@@ -204,6 +207,18 @@ def test_the_same_seed_is_the_same_world_and_another_is_another(minecraft: Domai
     names = {windows[0].palette[index] for index in np.unique(windows[0].blocks)}
     assert {"grass_block", "air", "unknown"} <= names
     assert "diamond_ore" not in names, "what lies in the ground is not seen"
+
+
+def test_a_worker_that_never_ends_ends_with_its_parent() -> None:
+    """One that is lost in a loop sees neither signals of its own nor the end of its stdin."""
+    loop = f"require({str(WORKER / 'watchdog.js')!r}).watch(); console.log(process.pid); for (;;) ;"
+    code = f"import subprocess; subprocess.run(['node', '-e', {loop!r}])"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        assert psutil.pid_exists(pid)
+        parent.kill()
+        assert gone(pid)
 
 
 def workers() -> list[psutil.Process]:

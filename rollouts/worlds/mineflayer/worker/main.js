@@ -7,12 +7,13 @@
 //                                           ->  {"id": 2, "ticks": [...], "events": [...], "changes": [...], "now": {...}}
 //   anything that went wrong with the world ->  {"id": 2, "error": "..."}; the process ends after it
 //
-// It ends when its stdin does. docs/worlds.md says what the fields are.
+// It ends when its stdin does, or its parent. docs/worlds.md says what the fields are.
 
 const readline = require('readline')
 const { Readable } = require('stream')
 const { Clock, WallClock, real } = require('./clock')
 const { stream } = require('./random')
+const { watch } = require('./watchdog')
 
 const BEAT_MS = 1000
 const MOST_SILENT = 400
@@ -113,6 +114,7 @@ function failed (id, error) {
   real.setTimeout(() => process.exit(1), 50)
 }
 
+watch()
 const worker = new Worker()
 let current = null
 let queue = Promise.resolve()
