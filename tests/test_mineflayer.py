@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -27,7 +28,8 @@ from rollouts.planner import Plan
 from rollouts.protocols import EpisodeSpec, Subgoal
 from rollouts.recorder import Cast, EpisodeRecord, plan_shards, trace_of
 from rollouts.rounds import Crew, crew_of, play
-from rollouts.worlds.mineflayer.world import WORKER, MineflayerWorld
+from rollouts.worlds.mineflayer.settings import WORKER
+from rollouts.worlds.mineflayer.world import MineflayerWorld
 from tests.test_worker_link import gone
 from warehouse.domains import Domain
 from warehouse.knowledge import Check
@@ -219,6 +221,12 @@ def test_a_worker_that_never_ends_ends_with_its_parent() -> None:
         assert psutil.pid_exists(pid)
         parent.kill()
         assert gone(pid)
+
+
+def test_the_servers_rules_by_themselves() -> None:
+    rules = Path(__file__).with_name("mineflayer_rules.js")
+    done = subprocess.run(["node", "--test", str(rules)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 def workers() -> list[psutil.Process]:

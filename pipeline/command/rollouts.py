@@ -140,8 +140,9 @@ def chosen_exercise(
     with explained(OSError, ValueError, SuiteNotFoundError, AgentFileError, code=MISUSED):
         suite = find_suite(options["suite"], load_domain(settings.domain))
         agent_row(options["agent"])
-        # Made once in vain, so that what is missing for it is said before anything is started.
-        new_world(settings.venue.world, load_domain(settings.domain), settings.venue.settings)
+        if settings.world:
+            # Made once in vain, so that what it lacks is said before anything is started.
+            new_world(settings.venue.world, load_domain(settings.domain), settings.venue.settings)
     if unknown := sorted(set(groups) - set(suite.groups)):
         raise fail(f"no group {', '.join(unknown)}; there are: {', '.join(suite.groups)}", MISUSED)
     known = {task.id for task in suite.tasks if not groups or task.group in groups}

@@ -49,14 +49,14 @@ def _crafter(domain: Domain, settings: Mapping[str, Any]) -> World:
 
 
 def _mineflayer(domain: Domain, settings: Mapping[str, Any]) -> World:
-    from rollouts.worlds.mineflayer.settings import Settings
+    from rollouts.worlds.mineflayer.settings import WORKER, Settings
 
     _check("mineflayer", settings, Settings)
-    from rollouts.worlds.mineflayer.world import WORKER, MineflayerWorld
-
     chosen = Settings(**settings)
     if which(chosen.node) is None or not (WORKER / "node_modules").exists():
         raise UnknownWorldError("the world mineflayer needs Node 20 and its packages: make world-mineflayer")
+    from rollouts.worlds.mineflayer.world import MineflayerWorld
+
     return MineflayerWorld(domain, chosen)
 
 

@@ -1,7 +1,11 @@
 """What a run in a Minecraft world may choose for itself."""
 
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
+from typing import Final, Literal
+
+WORKER: Final = Path(__file__).with_name("worker")
+"""the folder of the Node worker"""
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,11 @@ import numpy.typing as npt
 
 from rollouts.protocols import Action, Advance, Observation, Seen, Truth, Window, WorldEvent
 from rollouts.worlds.mineflayer.messages import read_error
-from rollouts.worlds.mineflayer.settings import Settings
+from rollouts.worlds.mineflayer.settings import WORKER, Settings
 from rollouts.worlds.mineflayer.tables import server_tables
 from rollouts.worlds.worker_link import WorkerLink
 from warehouse.domains import Domain
 
-WORKER: Final = Path(__file__).with_name("worker")
 _SEEDS: Final = 2**31 - 1
 _COLUMNS: Final = {
     "x": np.float32,

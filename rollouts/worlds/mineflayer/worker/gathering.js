@@ -67,21 +67,15 @@ async function combat (hands, { creatures, count }) {
       await hands.ticks(1)
       continue
     }
-    const gone = new Promise(resolve => {
-      bot.on('entityDead', each => { if (each === prey) resolve(true) })
-      bot.on('entityGone', each => { if (each === prey) resolve(true) })
-    })
-    let over = false
-    gone.then(() => { over = true })
     bot.pathfinder.setGoal(new goals.GoalFollow(prey, ARM - 1), true)
-    for (let tick = 0; !over && tick < LOST_TICKS; tick++) {
+    for (let tick = 0; prey.isValid && tick < LOST_TICKS; tick++) {
       await hands.ticks(1)
       if (tick % STRIKE_TICKS || prey.position.distanceTo(bot.entity.position) > ARM + 1) continue
       await bot.lookAt(prey.position.offset(0, 0.8, 0), true)
       await hands.pressing('attack', async () => bot.attack(prey))
     }
     bot.pathfinder.setGoal(null)
-    if (!over) return hands.complain(new Error(`timed out after ${LOST_TICKS} ticks`), prey.name)
+    if (prey.isValid) return hands.complain(new Error(`timed out after ${LOST_TICKS} ticks`), prey.name)
     killed += 1
     player.tell('counter', `kill_entity:${prey.name}`, { count: 1 })
     await hands.ticks(STRIKE_TICKS)

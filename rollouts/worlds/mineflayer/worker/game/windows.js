@@ -13,7 +13,7 @@ class Screens {
     this.Item = require('prismarine-item')(serv.registry)
     this.cursor = null
     this.count = 0
-    this.grid = this.emptyGrid()
+    this.grid = new Array(9).fill(null)
     this.open = null
     const client = player._client
     client.removeAllListeners('window_click')
@@ -23,10 +23,6 @@ class Screens {
     player.inventory.on('updateSlot', slot => {
       if (this.open && slot >= 9 && slot < 45) this.send(this.open.own + slot - 9)
     })
-  }
-
-  emptyGrid () {
-    return new Array(9).fill(null)
   }
 
   show (kind, furnace = null) {
@@ -47,7 +43,7 @@ class Screens {
     this.open?.furnace?.watch(null)
     this.open = null
     for (const item of [...this.grid, this.cursor]) if (item) this.give(item)
-    this.grid = this.emptyGrid()
+    this.grid.fill(null)
     this.cursor = null
     this.sendAll()
   }
