@@ -13,9 +13,9 @@ class Errands {
     this.busy = false
   }
 
-  // Begins an errand that is not under way yet; `number` tells them apart.
+  // Begins an errand that is not under way yet, and says whether it does; `number` tells them apart.
   follow (errand) {
-    if (errand.number === this.number) return
+    if (errand.number === this.number) return false
     this.stop()
     this.number = errand.number
     const hands = this.hands = new Hands(this.player, errand)
@@ -25,6 +25,7 @@ class Errands {
       this.player.tell('error', errand.target, { text: String(error.message ?? error) })
       console.error(error)
     }).then(() => { if (this.hands === hands) this.busy = false })
+    return true
   }
 
   stop () {

@@ -58,8 +58,9 @@ class Worker {
   // So many ticks at most: fewer when something happened that is worth a look.
   async step ({ ticks, errand, keys }) {
     const { player, errands } = this
-    if (errand) errands.follow(errand)
-    else {
+    if (errand) {
+      if (errands.follow(errand)) this.skip()
+    } else {
       errands.stop()
       player.steer(keys ?? {})
     }
@@ -85,6 +86,14 @@ class Worker {
     return reply
   }
 
+  // On a server of its own the game goes on while nobody asks: those ticks belong to no errand, and what happened in
+  // them is told with the first tick of the next.
+  skip () {
+    const { player } = this
+    player.rows = []
+    for (const told of [...player.events, ...player.changes]) told[0] = 0
+  }
+
   clear () {
     this.player.rows = []
     this.player.events = []
@@ -99,12 +108,14 @@ class Worker {
     return {
       inventory: player.held,
       busy: errands.busy,
-      window: sent
-        ? null
-        : { origin: window.origin.toArray(), size: window.size, blocks: Buffer.from(window.blocks.buffer).toString('base64') },
+      window: sent ? null : { origin: window.origin.toArray(), size: window.size, blocks: encoded(window.blocks) },
       entities: player.crowd().map(each => [each.name, ...each.position.toArray()])
     }
   }
+}
+
+function encoded (blocks) {
+  return Buffer.from(blocks.buffer).toString('base64')
 }
 
 function failed (id, error) {

@@ -6,7 +6,7 @@ const { View } = require('./view')
 
 const SETTLE_TICKS = 20
 const MOST_PASSES = 4000
-const KEYS = { forward: 'forward', back: 'back', left: 'left', right: 'right', jump: 'jump', sneak: 'sneak', sprint: 'sprint' }
+const KEYS = ['forward', 'back', 'left', 'right', 'jump', 'sneak', 'sprint']
 const ARMOR = [5, 6, 7, 8, 45]
 
 class Player {
@@ -141,7 +141,7 @@ class Player {
 
   // The inputs of this tick, as the trace contract writes them.
   action () {
-    const pressed = Object.keys(KEYS).filter(key => this.bot.getControlState(key))
+    const pressed = KEYS.filter(key => this.bot.getControlState(key))
     if (this.bot.targetDigBlock || this.doing.has('attack')) pressed.push('attack')
     for (const key of ['craft', 'smelt', 'use']) if (this.doing.has(key)) pressed.push(key)
     return pressed.sort().join('+') || 'noop'
@@ -156,9 +156,8 @@ class Player {
     for (let slot = window.inventoryStart; slot < window.inventoryEnd; slot++) add(window.slots[slot])
     for (const slot of ARMOR) add(bot.inventory.slots[slot])
     add(window.selectedItem)
-    if (window.craftingResultSlot === 0) {
-      for (let slot = 1; slot < window.inventoryStart && slot < (window === bot.inventory ? 5 : 10); slot++) add(window.slots[slot])
-    }
+    const grid = window.craftingResultSlot !== 0 ? 0 : window === bot.inventory ? 4 : 9
+    for (let slot = 1; slot <= grid; slot++) add(window.slots[slot])
     return held
   }
 

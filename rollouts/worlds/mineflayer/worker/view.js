@@ -85,7 +85,7 @@ class View {
     this.place = place
   }
 
-  // Places of blocks of these names, nearest first, seen now or remembered and not known to be gone.
+  // Places of blocks of these names, nearest first, seen now or remembered, within the land that is loaded.
   find (names, most = 64) {
     this.look()
     const here = this.bot.entity.position.offset(0, EYES, 0)
@@ -97,7 +97,7 @@ class View {
       if (!names.includes(name)) continue
       const now = this.bot.blockAt(place, false)
       if (now && now.name !== name) this.memory.delete(key)
-      else found.set(key, place)
+      else if (now) found.set(key, place)
     }
     const far = place => place.offset(0.5, 0.5, 0.5).distanceTo(here)
     return [...found.values()].sort((a, b) => far(a) - far(b)).slice(0, most)

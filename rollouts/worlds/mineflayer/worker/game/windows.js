@@ -127,8 +127,9 @@ class Screens {
   // Takes what was made, if there is room for it on the cursor.
   take (slot) {
     const made = this.at(slot)
-    if (!made || (this.cursor && (this.cursor.type !== made.type || this.cursor.count + made.count > made.stackSize))) return
-    this.cursor = new this.Item(made.type, made.count + (this.cursor?.count ?? 0))
+    const held = this.cursor?.count ?? 0
+    if (!made || (held && this.cursor.type !== made.type) || held + made.count > made.stackSize) return
+    this.cursor = new this.Item(made.type, made.count + held)
     if (this.open?.furnace) return this.put(2, null)
     for (let index = 0; index < this.wide() ** 2; index++) {
       if (!this.grid[index]) continue
