@@ -4,6 +4,7 @@ episodes.
 Marked `mineflayer`: needs Node 20 and the worker's packages (`make test-mineflayer`).
 """
 
+import json
 import os
 import signal
 import subprocess
@@ -29,6 +30,7 @@ from rollouts.protocols import EpisodeSpec, Subgoal
 from rollouts.recorder import Cast, EpisodeRecord, plan_shards, trace_of
 from rollouts.rounds import Crew, crew_of, play
 from rollouts.worlds.mineflayer.settings import WORKER
+from rollouts.worlds.mineflayer.tables import server_tables
 from rollouts.worlds.mineflayer.world import MineflayerWorld
 from tests.test_worker_link import gone
 from warehouse.domains import Domain
@@ -39,7 +41,7 @@ pytestmark = pytest.mark.mineflayer
 PICKAXE = "wooden_00"
 
 
-def spec(task_id: str = PICKAXE, world_seed: int = 4, horizon: int = 2400) -> EpisodeSpec:
+def spec(task_id: str = PICKAXE, world_seed: int = 4, horizon: int = 2400, **settings: object) -> EpisodeSpec:
     return EpisodeSpec(
         build="b1",
         group="wooden",
@@ -51,6 +53,7 @@ def spec(task_id: str = PICKAXE, world_seed: int = 4, horizon: int = 2400) -> Ep
         horizon=horizon,
         snapshot_id=None,
         config_hash="c" * 20,
+        settings=settings,
     )
 
 
@@ -221,6 +224,25 @@ def test_a_worker_that_never_ends_ends_with_its_parent() -> None:
         assert psutil.pid_exists(pid)
         parent.kill()
         assert gone(pid)
+
+
+def test_a_server_of_ones_own_is_joined_and_played_on(backend: InProcess, minecraft: Domain) -> None:
+    with subprocess.Popen(
+        ["node", str(Path(__file__).with_name("mineflayer_server.js"))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        try:
+            assert server.stdin is not None
+            assert server.stdout is not None
+            server.stdin.write(json.dumps(server_tables(minecraft)))
+            server.stdin.close()
+            port = int(server.stdout.readline())
+            record = played(spec(host="127.0.0.1", port=port), backend, crew(minecraft))
+        finally:
+            server.kill()
+    assert (record.end_reason, record.tries) == ("success", 1)
 
 
 def test_the_servers_rules_by_themselves() -> None:
