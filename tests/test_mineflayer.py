@@ -181,6 +181,7 @@ def test_the_rules_of_the_game_hold(stage: Stage) -> None:
         wish("use", "crafting_table"),
         wish("craft", "stick", 4),
         wish("craft", "wooden_pickaxe"),
+        Subgoal("down", "move down", "move", None, checks=(Check(type="ypos_le", value=60.0),)),
         wish("mine", "cobblestone", 11),
         Subgoal("back", "go to the table", "move", "crafting_table"),
         wish("craft", "furnace"),

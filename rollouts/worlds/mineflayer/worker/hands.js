@@ -82,6 +82,8 @@ class Hands {
       await this.within(this.bot.pathfinder.goto(goal), WAY_TICKS)
       return true
     } catch (error) {
+      // Whoever was stopped leaves the path finder to the next.
+      if (error instanceof Stopped) throw error
       if (seen) return true
       this.bot.pathfinder.setGoal(null)
       this.complain(error)

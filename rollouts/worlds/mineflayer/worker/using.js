@@ -9,6 +9,7 @@ const ROOM = [[1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [-1, 1], [1, -1], [-1, -
 const MEAL_TICKS = 60
 const STEP_DOWN = 4
 const SPOTS = 4
+const LANDING_TICKS = 10
 
 async function use (hands, errand) {
   const way = { place, eat, equip, open }[errand.verb]
@@ -97,9 +98,11 @@ async function move (hands, { depth, height, stations, creatures }) {
   return hands.roam()
 }
 
+// Some blocks at a time, each to where the feet stand.
 async function down (hands, depth) {
-  for (let y = hands.bot.entity.position.y; y > depth + 0.5; y = hands.bot.entity.position.y) {
+  for (let y = hands.bot.entity.position.y; y > depth; y = hands.bot.entity.position.y) {
     if (!(await hands.toHeight(Math.max(Math.floor(depth), Math.floor(y) - STEP_DOWN)))) return
+    await hands.ticks(LANDING_TICKS)
   }
 }
 
