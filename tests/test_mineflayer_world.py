@@ -31,7 +31,7 @@ def fake(domain: Domain, *fails: str, silence_s: float = 5.0) -> MineflayerWorld
 
 
 def make_world(each: EpisodeSpec, domain: Domain) -> MineflayerWorld:
-    return fake(domain, *each.settings.get("fails", ()), silence_s=0.5)
+    return fake(domain, *each.settings.get("fails", ()), silence_s=3.0)
 
 
 def make_executor(each: EpisodeSpec, domain: Domain) -> MineflayerExecutor:
