@@ -60,7 +60,7 @@ class Hands {
     }
   }
 
-  // An error of the game, as a message of the trace. True where it was one.
+  // An error of the game, as a message of the trace.
   complain (error, name = this.errand.target) {
     if (error instanceof Stopped || this.off) throw error
     this.player.tell('error', name, { text: String(error.message ?? error) })
