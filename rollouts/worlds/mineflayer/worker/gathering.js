@@ -47,7 +47,7 @@ async function mine (hands, { blocks, items, wanted, depth, ground, lucky }) {
 
 async function search (hands, floor, until) {
   const { y } = hands.bot.entity.position
-  if (floor === null || y <= floor + 0.5) await hands.roam(until)
+  if (floor === null || y <= floor + 0.5) await hands.roam(until, floor !== null)
   else await hands.toHeight(Math.max(Math.floor(floor), Math.floor(y) - STEP_DOWN), until)
 }
 

@@ -102,11 +102,13 @@ class Hands {
     return this.go(new goals.GoalY(y), until)
   }
 
-  // A walk of some blocks the way that one is heading; turns where there is no way.
-  async roam (until = null) {
-    const { x, z } = this.bot.entity.position
+  // A walk of some blocks the way that one is heading; turns where there is no way. Level, it is a tunnel where one
+  // stands in the ground: else the way over the land would be the shorter one.
+  async roam (until = null, level = false) {
+    const { x, y, z } = this.bot.entity.position
     const turned = this.heading * Math.PI / 180
-    const goal = new goals.GoalNearXZ(x - LEG * Math.sin(turned), z + LEG * Math.cos(turned), 3)
+    const [toX, toZ] = [x - LEG * Math.sin(turned), z + LEG * Math.cos(turned)]
+    const goal = level ? new goals.GoalNear(toX, y, toZ, 2) : new goals.GoalNearXZ(toX, toZ, 3)
     const went = await this.go(goal, until)
     if (!went) this.heading += TURN
     return went
