@@ -3,12 +3,13 @@ PORT ?= 3000
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+MINEFLAYER := rollouts/worlds/mineflayer/worker
 VLLM := .venv-vllm
 VLLM_PYTHON ?= python3.11
 VLLM_STAMP := $(VLLM)/.installed
 SMALL_MODEL := $(VLLM)/smollm2-135m-instruct
 
-.PHONY: setup run test test-faults test-ray fuzz test-vllm test-browser lint bench ui clean
+.PHONY: setup run test test-faults fuzz test-ray test-crafter test-vllm test-browser test-mineflayer world-mineflayer lint bench ui clean
 
 setup: $(STAMP)
 
@@ -45,6 +46,21 @@ test-vllm: setup $(SMALL_MODEL)
 test-browser: setup
 	$(BIN)/python -m pytest -q -m browser tests/test_browser.py
 
+# Node 20 and 600 MB of packages, and a look at whether a player gets into a world of theirs.
+world-mineflayer: setup $(MINEFLAYER)/node_modules/.installed
+	$(BIN)/python -m rollouts.worlds.mineflayer
+
+$(MINEFLAYER)/node_modules/.installed: $(MINEFLAYER)/package-lock.json
+	npm --prefix $(MINEFLAYER) ci --no-audit --no-fund --loglevel=error
+	touch $@
+
+# The second domain, end to end: training, frozen evaluation, report.
+test-crafter: setup
+	$(BIN)/python -m pytest -q -m crafter tests/test_crafter_loop.py
+
+test-mineflayer: world-mineflayer
+	$(BIN)/python -m pytest -q -m mineflayer tests/test_mineflayer.py
+
 $(SMALL_MODEL): $(VLLM_STAMP) tests/small_model.py
 	HF_HUB_OFFLINE=1 $(VLLM)/bin/python tests/small_model.py $@
 	touch $@
@@ -67,4 +83,4 @@ ui: setup
 	$(BIN)/mineevolve ui --port $(PORT)
 
 clean:
-	rm -rf $(VENV) $(VLLM) data build *.egg-info
+	rm -rf $(VENV) $(VLLM) $(MINEFLAYER)/node_modules data build *.egg-info

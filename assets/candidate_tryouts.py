@@ -74,7 +74,7 @@ def candidate_tryouts(
             **columns.tryouts(),
             **metadata.counts(_counted(found)),
             "tried out": metadata.table(_listed(found), rows=100),
-            "note": caveat(RULES, home.domain_name),
+            "note": caveat(RULES, home.venue.world),
         }
     )
 

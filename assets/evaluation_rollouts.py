@@ -53,11 +53,11 @@ def evaluation_rollouts(
             Frozen(
                 build,
                 published(home.root, build, "to be evaluated", row.curation),
-                config.of_build(build).exercises(home.domain, groups, mind),
+                config.of_build(build).exercises(home.domain, groups, mind, home.venue),
             )
             for build, groups in wanted.items()
         ]
-        with hands(home.domain, row, config.workers, stepping.cluster) as backend:
+        with hands(home.domain, row, config.workers, stepping.cluster, home.venue) as backend:
             evaluated = evaluate(home.root, asked, backend)
     for build, snapshot, exercises in asked:
         for group, exercise in exercises.items():
@@ -70,7 +70,7 @@ def evaluation_rollouts(
                 },
                 partition_key=key_of(build, group),
             )
-    said = caveat(model.row, home.domain_name)
+    said = caveat(model.row, home.venue.world)
     note = f"{said} McNemar's test is descriptive: pairs of one task are not independent."
     return dg.MaterializeResult(metadata={"note": note})
 

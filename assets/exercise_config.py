@@ -14,6 +14,7 @@ from prompts.engines.registry import counter_of
 from prompts.language_model import LanguageModel
 from rollouts.agent import FULL, agent_row
 from rollouts.exercise import Exercise, ExerciseError, Mind, stand_in
+from rollouts.worlds.registry import Venue
 from warehouse.domains import Domain
 from warehouse.suites import DEFAULT_SUITE, find_suite
 
@@ -75,11 +76,11 @@ class ExerciseConfig(dg.Config):
         return self.model_copy(update={"frozen_worlds": None}) if build in self.in_full else self
 
     def exercises(
-        self, domain: Domain, groups: Sequence[str], mind: Mind | None = None
+        self, domain: Domain, groups: Sequence[str], mind: Mind | None = None, venue: Venue | None = None
     ) -> dict[str, Exercise]:
-        """What is played in each of these groups, by `mind` or the stand-in; one that has none of the named
-        tasks, and that of recordings, is left out. `ExerciseError` for a task that is in none of them,
-        `NotPlayedError` where nothing is left."""
+        """What is played in each of these groups, by `mind` or the stand-in, at `venue` or where the domain
+        is played usually; one that has none of the named tasks, and that of recordings, is left out.
+        `ExerciseError` for a task that is in none of them, `NotPlayedError` where nothing is left."""
         suite = find_suite(self.suite, domain)
         row = agent_row(self.agent)
         standin = _standin(self.misconceptions)
@@ -100,7 +101,7 @@ class ExerciseConfig(dg.Config):
             raise NotPlayedError(f"none of {', '.join(self.tasks)} is in {', '.join(groups)}")
         return {
             group: Exercise.of_group(
-                domain, suite, group, own, row, standin, mind=mind, worlds=self.worlds, **figures
+                domain, suite, group, own, row, standin, mind=mind, worlds=self.worlds, venue=venue, **figures
             )
             for group, own in played.items()
         }

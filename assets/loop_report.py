@@ -51,6 +51,6 @@ def loop_report(
             "verdict": verdict.headline,
             "figures": verdict.figures,
             "by group": dg.MetadataValue.md("\n".join(f"- {line}" for line in verdict.groups) or "one group"),
-            "note": caveat(model.row, home.domain_name),
+            "note": caveat(model.row, home.venue.world),
         }
     )

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from pydantic import Field
 
 from prompts.answering import answering
 from prompts.engines.models import RULES, OpenAIRow, RulesRow, VllmRow, model_row
 from prompts.engines.registry import BySeed
+from rollouts.worlds.registry import Venue, venue_of
 from warehouse.curator import CuratorSettings, curator_settings
 from warehouse.domains import Domain, load_domain
 
@@ -21,6 +23,9 @@ class DataHome(dg.ConfigurableResource[Any]):
     domain_name: str = "minecraft"
     backtest: bool = True
     """whether Curator holds a new entry against the record (warehouse/backtest.py)"""
+    world_name: str = ""
+    """the world that is played in; none: the domain's usual one"""
+    world_settings: dict[str, Any] = Field(default_factory=dict)
 
     @property
     def root(self) -> Path:
@@ -34,6 +39,11 @@ class DataHome(dg.ConfigurableResource[Any]):
     def curation(self) -> CuratorSettings:
         """How strict Curator is."""
         return curator_settings(backtest=self.backtest)
+
+    @property
+    def venue(self) -> Venue:
+        """Where episodes are played."""
+        return venue_of(self.domain_name, self.world_name, self.world_settings)
 
 
 class Model(dg.ConfigurableResource[Any]):

@@ -80,7 +80,9 @@ def study_rollouts(
             return asked.exercises(home.domain, find_suite(plan.suite, home.domain).groups, mind)
 
         held = arms(own, plan, exercises)
-        with hands(home.domain, agent_row(plan.agent), config.workers, stepping.cluster) as backend:
+        with hands(
+            home.domain, agent_row(plan.agent), config.workers, stepping.cluster, home.venue
+        ) as backend:
             play(own, held, backend)
     found = played(held)
     return dg.MaterializeResult(
@@ -89,7 +91,7 @@ def study_rollouts(
             "arms": metadata.table(found, rows=200),
             "scale": f"{plan.scale}: {plan.doc}",
             "played": of_plan(plan),
-            "note": caveat(model.row, home.domain_name),
+            "note": caveat(model.row, home.venue.world),
         }
     )
 
@@ -194,9 +196,9 @@ def knowledge_overhead(
     "its figure, what it says, k, n and intervals.",
 )
 def studies_report(config: StudyConfig, home: DataHome, model: LearningModel) -> dg.MaterializeResult[Any]:
-    path = write_page(home.root, config.scale, caveat(model.row, home.domain_name))
+    path = write_page(home.root, config.scale, caveat(model.row, home.venue.world))
     return dg.MaterializeResult(
-        metadata={"path": dg.MetadataValue.path(str(path)), "note": caveat(model.row, home.domain_name)}
+        metadata={"path": dg.MetadataValue.path(str(path)), "note": caveat(model.row, home.venue.world)}
     )
 
 
@@ -241,12 +243,12 @@ def _result(
             "path": dg.MetadataValue.path(str(path)),
             "dagster/row_count": rows.height,
             "what it says": dg.MetadataValue.md("\n".join(f"- {line}" for line in study.said)),
-            "figure": metadata.figure(study.chart, name, caveat(model.row, home.domain_name)),
+            "figure": metadata.figure(study.chart, name, caveat(model.row, home.venue.world)),
             "table": metadata.table(rows, rows=200),
             "dagster/column_schema": metadata.table_schema(rows, NOTES),
             **beside,
             "scale": f"{plan.scale}: {plan.doc}",
             "played": of_plan(plan),
-            "note": caveat(model.row, home.domain_name),
+            "note": caveat(model.row, home.venue.world),
         }
     )

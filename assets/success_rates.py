@@ -61,7 +61,7 @@ def success_rates(
         held[build] = load_evaluations(home.root, build)
         for group, own in rows.items():
             context.add_asset_metadata({"path": str(path), **_shown(own)}, partition_key=key_of(build, group))
-    said = caveat(model.row, home.domain_name)
+    said = caveat(model.row, home.venue.world)
     note = f"{said} McNemar's test is descriptive: pairs of one task are not independent."
     return dg.MaterializeResult(metadata={"note": note, "rows of evaluations by build": held})
 

@@ -39,7 +39,7 @@ def training_rollouts(
 ) -> dg.MaterializeResult[Any]:
     for build, groups in groups_by_build(context).items():
         with model.mind(home, build) as mind:
-            exercises = config.exercises(home.domain, groups, mind)
+            exercises = config.exercises(home.domain, groups, mind, home.venue)
             any_of_them = next(iter(exercises.values()))
             before = build_before(home.root, build)
             if before is not None and not config.any_model:
@@ -55,7 +55,7 @@ def training_rollouts(
             found_whole = {
                 group: len(batch.shards) - len(batch.missing()) for group, batch in batches.items()
             }
-            with hands(home.domain, any_of_them.row, config.workers, stepping.cluster) as backend:
+            with hands(home.domain, any_of_them.row, config.workers, stepping.cluster, home.venue) as backend:
                 crew = any_of_them.crew(snapshot.entries if snapshot else ())
                 roll_out(list(batches.values()), backend, crew, f"build {build}, {', '.join(exercises)}")
         knowledge = f"snapshot {snapshot_id}" if snapshot else "none: the first build starts cold"
@@ -71,7 +71,7 @@ def training_rollouts(
                 },
                 partition_key=key_of(build, group),
             )
-    return dg.MaterializeResult(metadata={"note": caveat(model.row, home.domain_name)})
+    return dg.MaterializeResult(metadata={"note": caveat(model.row, home.venue.world)})
 
 
 def _shown(home: DataHome, build: str, group: str, *, update_store: bool) -> dict[str, Any]:

@@ -207,7 +207,7 @@ def study_builds(settings: Settings) -> dg.AssetsDefinition:
                 "path": dg.MetadataValue.path(str(path)),
                 "dagster/row_count": sum(course.total for course in courses),
                 "checkpoints": metadata.table(_shown(courses), rows=100),
-                "note": caveat(settings.model, settings.domain),
+                "note": caveat(settings.model, settings.venue.world),
             }
         )
 

@@ -9,7 +9,13 @@ def resources(settings: Settings) -> dict[str, object]:
     """Resources by the names that the assets ask for."""
     file = str(settings.models.expanduser().resolve())
     return {
-        "home": DataHome(path=str(settings.home), domain_name=settings.domain, backtest=settings.backtest),
+        "home": DataHome(
+            path=str(settings.home),
+            domain_name=settings.domain,
+            backtest=settings.backtest,
+            world_name=settings.world,
+            world_settings=settings.world_settings,
+        ),
         "model": LearningModel(row=settings.model, file=file, seed=settings.seed),
         "stepping": Stepping(backend=settings.backend, ray_address=settings.ray_address),
         "tryouts": TryOuts(share=settings.tryouts),

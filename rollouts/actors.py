@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from rollouts.backends import Addressed, Lost, Reported
+from rollouts.backends import Addressed, Done, Lost, Reported
 from rollouts.progress import note
 
 UNDER_WAY: Final = 64
@@ -50,8 +50,8 @@ class Cluster(Protocol):
         """An order, as a task."""
         ...
 
-    def finish(self, actor: Actor, shard: str) -> None:
-        """Lets the actor forget a shard."""
+    def finish(self, actor: Actor, done: Done) -> None:
+        """Lets the actor close and forget an episode, or all of a shard."""
         ...
 
     def end(self, actor: Actor) -> None:
@@ -79,16 +79,20 @@ class _Host:
 
 
 class ActorPool:
-    """Steps worlds in `actors` actors, each holding `shards_each` whole shards at a time (`RolloutBackend`).
+    """Steps worlds in `actors` actors, each holding `shards_each` whole shards at a time and at most about
+    `open_each` worlds open (`RolloutBackend`).
 
     `NoActorError` where the cluster has room for none of them. Those that it has no room for yet get shards
     as soon as they are there.
     """
 
-    def __init__(self, cluster: Cluster, actors: int, shards_each: int = 1) -> None:
+    def __init__(
+        self, cluster: Cluster, actors: int, shards_each: int = 1, open_each: int | None = None
+    ) -> None:
         if actors < 1:
             raise ValueError(f"a pool needs an actor, not {actors}")
         self.side_by_side = actors * shards_each
+        self.open_at_once = None if open_each is None else open_each * actors
         self._cluster = cluster
         self._hosts: list[_Host] = []
         self._coming = [self._started() for _ in range(actors)]
@@ -121,12 +125,13 @@ class ActorPool:
             if awaited:
                 self._hear()
 
-    def finish(self, shard: str) -> None:
+    def finish(self, done: Done) -> None:
         """See `RolloutBackend`."""
         for host in self._hosts:
-            if shard in host.shards:
-                host.shards.remove(shard)
-                self._cluster.finish(host.actor, shard)
+            if done.shard in host.shards:
+                if done.episode_id is None:
+                    host.shards.remove(done.shard)
+                self._cluster.finish(host.actor, done)
 
     def close(self) -> None:
         """Ends the actors."""

@@ -18,6 +18,7 @@ from rollouts.protocols import (
     Action,
     Advance,
     Branching,
+    Closable,
     EpisodeSpec,
     Executor,
     Insider,
@@ -157,6 +158,11 @@ class Stage:
         self._at_rest = True
         self._now = _of_world(partial(self._world.reset, self._spec.world_seed))
         return self.now()
+
+    def close(self) -> None:
+        """Gives back what the world holds, if anything."""
+        if isinstance(self._world, Closable):
+            self._world.close()
 
     def run(self, attempt: int, subgoal: Subgoal) -> AttemptRun:
         """Steps the subgoal until its checks hold, its time is over, the executor gives up, the agent dies,

@@ -64,6 +64,13 @@ class Addressed(NamedTuple):
     order: Order
 
 
+class Done(NamedTuple):
+    """An episode of a shard that has ended; None: all of them."""
+
+    shard: str
+    episode_id: str | None = None
+
+
 class Reported(NamedTuple):
     """What came of the order to an episode."""
 
@@ -87,7 +94,7 @@ def _registered_executor(name: str, spec: EpisodeSpec, domain: Domain) -> Execut
 
     # Of what is played alone, so that two agents who play the same have the same hands.
     seed = int(digest([spec.task_id, spec.world_seed, spec.planner_seed])[:8], 16)
-    return executor(name, domain, seed)
+    return executor(name, domain, seed, spec.world)
 
 
 class RolloutBackend(Protocol):
@@ -96,6 +103,11 @@ class RolloutBackend(Protocol):
     @property
     def side_by_side(self) -> int:
         """How many shards are worth playing at the same time."""
+        ...
+
+    @property
+    def open_at_once(self) -> int | None:
+        """How many worlds may be open at the same time; None: any number."""
         ...
 
     def play(self, orders: Sequence[Addressed]) -> Iterator[Reported]:
@@ -107,8 +119,8 @@ class RolloutBackend(Protocol):
         """
         ...
 
-    def finish(self, shard: str) -> None:
-        """The shard's episodes have ended: their worlds can be forgotten."""
+    def finish(self, done: Done) -> None:
+        """An episode has ended, or all of a shard: the worlds can be forgotten."""
         ...
 
 
@@ -125,10 +137,12 @@ class Stages:
         stages = self._open.setdefault(shard, {})
         match order:
             case Open(spec, task):
+                self.finish(Done(shard, episode_id))
+                stage = Stage(spec, task, self._kit)
                 try:
-                    stage = Stage(spec, task, self._kit)
                     opening = stage.open()
                 except WorldFailure as failure:
+                    stage.close()
                     return Reported(episode_id, Lost(str(failure)))
                 stages[episode_id] = stage
                 return Reported(episode_id, opening)
@@ -142,25 +156,40 @@ class Stages:
                 stages[episode_id] = stages[of].copy()
                 return Reported(episode_id, stages[episode_id].now())
 
-    def finish(self, shard: str) -> None:
-        """Forgets a shard's worlds."""
-        self._open.pop(shard, None)
+    def finish(self, done: Done) -> None:
+        """Closes and forgets the world of an episode, or all of a shard's."""
+        stages = self._open.get(done.shard, {})
+        for episode_id in list(stages) if done.episode_id is None else [done.episode_id]:
+            if episode_id in stages:
+                stages.pop(episode_id).close()
+        if done.episode_id is None:
+            self._open.pop(done.shard, None)
+
+    def close(self) -> None:
+        """Closes every world."""
+        for shard in list(self._open):
+            self.finish(Done(shard))
 
 
 class InProcess:
     """Steps worlds in this process, `side_by_side` shards at a time: more make the rounds fewer."""
 
-    def __init__(self, kit: StageKit, side_by_side: int = 1) -> None:
+    def __init__(self, kit: StageKit, side_by_side: int = 1, open_at_once: int | None = None) -> None:
         self.side_by_side = side_by_side
+        self.open_at_once = open_at_once
         self._stages = Stages(kit)
 
     def play(self, orders: Sequence[Addressed]) -> Iterator[Reported]:
         """See `RolloutBackend`."""
         return map(self._stages.carry_out, orders)
 
-    def finish(self, shard: str) -> None:
+    def finish(self, done: Done) -> None:
         """See `RolloutBackend`."""
-        self._stages.finish(shard)
+        self._stages.finish(done)
+
+    def close(self) -> None:
+        """Closes every world that is still open."""
+        self._stages.close()
 
 
 @dataclass
@@ -186,11 +215,14 @@ class LocalPool:
     reported lost. Processes are ended by their id, and end by themselves when this process is gone.
     """
 
-    def __init__(self, kit: StageKit, workers: int, shards_each: int = 1) -> None:
+    def __init__(
+        self, kit: StageKit, workers: int, shards_each: int = 1, open_each: int | None = None
+    ) -> None:
         if workers < 1:
             raise ValueError(f"a pool needs a worker, not {workers}")
         self._kit = kit
         self._shards_each = shards_each
+        self.open_at_once = None if open_each is None else open_each * workers
         self._context = multiprocessing.get_context("spawn")
         self._workers = [self._started() for _ in range(workers)]
         for worker in self._workers:
@@ -229,13 +261,14 @@ class LocalPool:
                     own.discard(reported.episode_id)
                 yield reported
 
-    def finish(self, shard: str) -> None:
+    def finish(self, done: Done) -> None:
         """See `RolloutBackend`."""
         for worker in self._workers:
-            if shard in worker.shards:
-                worker.shards.remove(shard)
+            if done.shard in worker.shards:
+                if done.episode_id is None:
+                    worker.shards.remove(done.shard)
                 with suppress(OSError):
-                    worker.pipe.send(shard)
+                    worker.pipe.send(done)
 
     def close(self) -> None:
         """Ends the workers."""
@@ -313,9 +346,12 @@ def _end(process: SpawnProcess) -> int | None:
 
 
 @contextmanager
-def local_pool(kit: StageKit, workers: int, shards_each: int = 1) -> Iterator[LocalPool]:
-    """A pool for the length of a block; no process of it is left when the block ends, however it ends."""
-    pool = LocalPool(kit, workers, shards_each)
+def local_pool(
+    kit: StageKit, workers: int, shards_each: int = 1, open_each: int | None = None
+) -> Iterator[LocalPool]:
+    """A pool for the length of a block, each of whose workers has at most about `open_each` worlds open; no
+    process of it is left when the block ends, however it ends."""
+    pool = LocalPool(kit, workers, shards_each, open_each)
     try:
         yield pool
     finally:
@@ -332,11 +368,11 @@ def _work(pipe: Connection) -> None:
     sender = Thread(target=_post, args=(pipe, outbox), daemon=True)
     sender.start()
     with suppress(EOFError, OSError, KeyboardInterrupt):
+        stages = Stages(pipe.recv())
         try:
-            stages = Stages(pipe.recv())
             while True:
                 told = pipe.recv()
-                if isinstance(told, str):
+                if isinstance(told, Done):
                     stages.finish(told)
                 else:
                     for addressed in told:
@@ -349,6 +385,8 @@ def _work(pipe: Connection) -> None:
             outbox.put(traceback.format_exc())
             outbox.put(None)
             sender.join()
+        finally:
+            stages.close()
 
 
 def _post(pipe: Connection, outbox: "SimpleQueue[Reported | str | None]") -> None:

@@ -3,11 +3,11 @@ but the worlds, so that what is measured is what was trained.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import product
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from prompts.engines.beliefs import Heights, StandInSettings, standin_settings
 from prompts.engines.models import RULES
@@ -22,7 +22,7 @@ from rollouts.pools import SHARDS_EACH, shared_pool
 from rollouts.protocols import EpisodeSpec
 from rollouts.rounds import Crew, crew_of
 from rollouts.seeds import evaluation_seeds, training_seeds
-from rollouts.worlds.registry import world_of
+from rollouts.worlds.registry import Venue, open_at_once, venue_of
 from warehouse.domains import Domain
 from warehouse.entries import Entry
 from warehouse.ids import derive_id
@@ -44,14 +44,25 @@ PLAYERS_STAND_IN: Final = (
 POLICY_STANDS_IN: Final = (
     "The low-level policy is a stand-in: scripted moves. These figures say nothing of a trained agent."
 )
-_BY_WORLD: Final = {"techtree": (STAND_INS, WORLD_STANDS_IN), "crafter": (PLAYERS_STAND_IN, POLICY_STANDS_IN)}
+SERVER_STANDS_IN: Final = (
+    "Low-level policy: mineflayer's path finder and scripts. The world speaks Minecraft's protocol; unless "
+    "it is a server of your own, it is an open server with part of the game's rules (docs/worlds.md)."
+)
+_BY_WORLD: Final = {
+    "techtree": (STAND_INS, WORLD_STANDS_IN),
+    "crafter": (PLAYERS_STAND_IN, POLICY_STANDS_IN),
+    "mineflayer": (
+        f"The planner is a stand-in: a rule engine with seeded misconceptions. {SERVER_STANDS_IN}",
+        SERVER_STANDS_IN,
+    ),
+}
 """what is said of figures from a world: with the rule engine as planner, and with a model"""
 
 
-def caveat(model: str, domain: str) -> str:
-    """What has to be said beside every figure of rollouts in a domain that are planned by the model of this
+def caveat(model: str, world: str) -> str:
+    """What has to be said beside every figure of rollouts in a world that are planned by the model of this
     row."""
-    return _said(world_of(domain), by_rules=model == RULES)
+    return _said(world, by_rules=model == RULES)
 
 
 def caveat_of(planners: Iterable[str | None], worlds: Iterable[str | None]) -> str:
@@ -108,6 +119,8 @@ class Exercise:
     """null: the stand-in, with a mind of its own for each planner seed"""
     worlds: Mapping[str, int] = field(default_factory=dict)
     """task -> its training worlds, where they are not `episodes`"""
+    venue: Venue | None = None
+    """null: the domain's usual world"""
 
     @classmethod
     def of_group(
@@ -120,6 +133,7 @@ class Exercise:
         standin: StandInSettings | None = None,
         mind: Mind | None = None,
         worlds: Mapping[str, int] | None = None,
+        venue: Venue | None = None,
         **figures: int | bool | None,
     ) -> Self:
         """The group's tasks, or those of them that are named. `ExerciseError` for one that is not its own."""
@@ -132,7 +146,8 @@ class Exercise:
         wrong = standin or standin_settings()
         own_worlds = {task.id: worlds[task.id] for task in tasks if worlds and task.id in worlds}
         # `figures` are fields of several types, told apart by name alone.
-        return cls(domain, suite, tasks, row, standin=wrong, mind=mind, worlds=own_worlds, **figures)  # type: ignore[arg-type]
+        more: dict[str, Any] = {"worlds": own_worlds, "venue": venue, **figures}
+        return cls(domain, suite, tasks, row, standin=wrong, mind=mind, **more)
 
     def training(self, build: str, snapshot_id: str | None) -> list[EpisodeSpec]:
         """The episodes of a build, with the knowledge of the snapshot."""
@@ -175,16 +190,16 @@ class Exercise:
         return crew_of(parts, self.suite, models)
 
     @property
-    def world(self) -> str:
+    def where(self) -> Venue:
         """The world that is played in."""
-        return world_of(self.domain.name)
+        return self.venue or venue_of(self.domain.name)
 
     @property
     def config_hash(self) -> str:
         """All that decides how an episode goes, beside its seeds and its snapshot."""
         return self.row.config_hash(
-            self.world,
-            {},
+            self.where.world,
+            self.where.settings,
             domain=self.domain.name,
             planner=self.mind.name if self.mind else self.standin.model_dump(mode="json"),
             monitor=asdict(DEFAULTS),
@@ -200,7 +215,8 @@ class Exercise:
             group=task.group,
             task_id=task.id,
             goal=task.instruction,
-            world=self.world,
+            world=self.where.world,
+            settings=self.where.settings,
             world_seed=world_seed,
             planner_seed=planner_seed,
             horizon=horizon if self.horizon_cap is None else min(horizon, self.horizon_cap),
@@ -241,12 +257,15 @@ def ore_heights() -> dict[str, Heights]:
 
 @contextmanager
 def hands(
-    domain: Domain, row: AgentRow, workers: int, cluster: str | None = None
+    domain: Domain, row: AgentRow, workers: int, cluster: str | None = None, venue: Venue | None = None
 ) -> Iterator[RolloutBackend]:
     """Where worlds are stepped: in so many processes, or in this one where it is 0; with the address of a Ray
-    `cluster` in so many actors there, or in as many as it has room for (`pools.shared_pool`)."""
+    `cluster` in so many actors there, or in as many as it has room for (`pools.shared_pool`). `venue` is what
+    is played in; the domain's usual world if null."""
+    open_each = open_at_once(venue or venue_of(domain.name))
     if workers == 0 and cluster is None:
-        yield InProcess(stage_kit(domain, row.executor), SHARDS_EACH)
+        with closing(InProcess(stage_kit(domain, row.executor), SHARDS_EACH, open_each)) as here:
+            yield here
         return
-    with shared_pool(domain, row.executor, workers, cluster) as pool:
+    with shared_pool(domain, row.executor, workers, open_each, cluster) as pool:
         yield pool

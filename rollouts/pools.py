@@ -31,6 +31,7 @@ class _Wanted(NamedTuple):
     domain: Domain
     executor: str
     workers: int
+    open_each: int | None
     cluster: str | None
 
 
@@ -79,12 +80,12 @@ def pools_kept() -> Iterator[None]:
 
 @contextmanager
 def shared_pool(
-    domain: Domain, executor: str, workers: int, cluster: str | None = None
+    domain: Domain, executor: str, workers: int, open_each: int | None = None, cluster: str | None = None
 ) -> Iterator[RolloutBackend]:
-    """A pool of `workers` processes with the registered worlds and an executor by name; `ValueError` for less
-    than one. With the address of a Ray `cluster` they are actors there (`ray_pool`, which says what 0 of them
-    and the empty address mean)."""
-    wanted = _Wanted(domain, executor, workers, cluster)
+    """A pool of `workers` processes with the registered worlds and an executor by name, each with at most
+    about `open_each` worlds open; `ValueError` for less than one process. With the address of a Ray `cluster`
+    they are actors there (`ray_pool`, which says what 0 of them and the empty address mean)."""
+    wanted = _Wanted(domain, executor, workers, open_each, cluster)
     kept = _KEPT.get()
     with _new(wanted) if kept is None else kept.pool(wanted) as pool:
         yield pool
@@ -94,11 +95,13 @@ def shared_pool(
 def _new(wanted: _Wanted) -> Iterator[RolloutBackend]:
     kit = stage_kit(wanted.domain, wanted.executor)
     if wanted.cluster is None:
-        with local_pool(kit, wanted.workers, SHARDS_EACH) as pool:
+        with local_pool(kit, wanted.workers, SHARDS_EACH, wanted.open_each) as pool:
             yield pool
         return
     from rollouts.ray_cluster import ray_pool
 
     policy = wanted.executor in POLICIES
-    with ray_pool(kit, wanted.workers, SHARDS_EACH, wanted.cluster, policy=policy) as actors:
+    with ray_pool(
+        kit, wanted.workers, SHARDS_EACH, wanted.cluster, policy=policy, open_each=wanted.open_each
+    ) as actors:
         yield actors

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from rollouts.worlds.registry import world_of
+from rollouts.worlds.registry import venue_of
 from warehouse.domains import Domain, load_domain
 from warehouse.tasks import Task
 
@@ -89,7 +89,7 @@ def provers(world: str, domain: str, workers: int) -> Iterator[Prove]:
     """
     if world not in PROVERS:
         raise NoProverError(f"no proofs for world {world!r}; there are for: {', '.join(sorted(PROVERS))}")
-    if world_of(domain) != world:
+    if venue_of(domain).world != world:
         raise NoProverError(f"{world} is no world of the domain {domain}")
     if workers == 0:
         own = load_domain(domain)

@@ -66,6 +66,8 @@ class Observation(NamedTuple):
     window: Window | None = None
     vitals: Mapping[str, float] = _NONE
     """what else the body needs, beside health and hunger, by name"""
+    busy: bool = False
+    """whether an errand is under way"""
 
 
 class Action(NamedTuple):
@@ -97,6 +99,9 @@ class Action(NamedTuple):
     close_gui: bool = False
     sleep: bool = False
     """lie down; the world says when one wakes"""
+    errand: Mapping[str, Any] | None = None
+    """a whole subgoal, for a world that carries it out itself: goes on as long as actions name the same
+    one"""
 
     def name(self) -> str:
         """The inputs as the trace contract writes them: sorted, joined by '+', 'noop' when there are none."""
@@ -225,6 +230,15 @@ class Insider(Protocol):
 
     def verdict(self, trial: Trial) -> Truth:
         """Why an attempt that has just ended failed, a truth of scope "attempt"; for scoring Monitor only."""
+        ...
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """A world that holds something beside memory (a process, a connection) until it is closed."""
+
+    def close(self) -> None:
+        """Gives it back. May be called again."""
         ...
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from rollouts.actors import ActorLostError, ActorPool, NoActorError
 from rollouts.attempt import StageKit
-from rollouts.backends import Addressed, Reported, Stages, WorkerCrashedError
+from rollouts.backends import Addressed, Done, Reported, Stages, WorkerCrashedError
 
 _PATIENCE_S: Final = 5.0
 """How long a cluster's head may take to accept a connection."""
@@ -35,8 +35,8 @@ class _Worlds:
     def carry_out(self, addressed: Addressed) -> Reported:
         return self._stages.carry_out(addressed)
 
-    def finish(self, shard: str) -> None:
-        self._stages.finish(shard)
+    def finish(self, done: Done) -> None:
+        self._stages.finish(done)
 
 
 class RayCluster:
@@ -57,8 +57,8 @@ class RayCluster:
     def carry_out(self, actor: Any, addressed: Addressed) -> Any:
         return actor.carry_out.remote(addressed)
 
-    def finish(self, actor: Any, shard: str) -> None:
-        actor.finish.remote(shard)
+    def finish(self, actor: Any, done: Done) -> None:
+        actor.finish.remote(done)
 
     def end(self, actor: Any) -> None:
         self._ray.kill(actor)
@@ -82,7 +82,13 @@ class RayCluster:
 
 @contextmanager
 def ray_pool(
-    kit: StageKit, actors: int, shards_each: int = 1, address: str = "", *, policy: bool = False
+    kit: StageKit,
+    actors: int,
+    shards_each: int = 1,
+    address: str = "",
+    *,
+    policy: bool = False,
+    open_each: int | None = None,
 ) -> Iterator[ActorPool]:
     """A pool of actors for the length of a block, after which none is left.
 
@@ -97,7 +103,7 @@ def ray_pool(
         wanted = actors or int(has.get("GPU" if gpus else "CPU", 0))
         if wanted < 1:
             raise NoActorError("the cluster has no processor to start an actor on")
-        pool = ActorPool(RayCluster(ray, kit, gpus), wanted, shards_each)
+        pool = ActorPool(RayCluster(ray, kit, gpus), wanted, shards_each, open_each)
         try:
             yield pool
         finally:

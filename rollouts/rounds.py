@@ -17,7 +17,7 @@ import polars as pl
 from prompts.language_model import LanguageModel, ModelAnswer, ModelRequest, Role
 from rollouts.agent import ComposedAgent, Parts
 from rollouts.attempt import AttemptRun, Opening
-from rollouts.backends import Addressed, Go, Lost, Open, Report, Reported, RolloutBackend
+from rollouts.backends import Addressed, Done, Go, Lost, Open, Order, Report, Reported, RolloutBackend
 from rollouts.episode import Course, Demand, Episode, Judged
 from rollouts.monitor import DEFAULTS, EARLIER, MonitorSettings, monitor
 from rollouts.progress import followed
@@ -109,7 +109,8 @@ def play(shards: Sequence[ShardPlan], backend: RolloutBackend, crew: Crew) -> It
     worlds of the other are stepped.
     """
     waiting = deque(shards)
-    lanes = min(2, backend.side_by_side) if sum(len(shard.specs) for shard in shards) > FEW else 1
+    many = sum(len(shard.specs) for shard in shards) > FEW and backend.open_at_once is None
+    lanes = min(2, backend.side_by_side) if many else 1
     # As many at one as at the other: with all of them at the first there would be nothing to step meanwhile.
     most = min(backend.side_by_side // lanes, ceil(len(shards) / lanes))
     tables = deque(_Table(backend, crew, most) for _ in range(lanes))
@@ -143,12 +144,22 @@ class _Table:
             self.seats += [_Seat(shard, spec, self._crew) for spec in shard.specs]
         self.seats.sort(key=lambda seat: seat.episode.episode_id)
         self._reports = self._backend.play(
-            [
-                Addressed(seat.shard.name, seat.episode.episode_id, seat.wants)
-                for seat in self.seats
-                if isinstance(seat.wants, Open | Go)
-            ]
+            [Addressed(seat.shard.name, seat.episode.episode_id, order) for seat, order in self._orders()]
         )
+
+    def _orders(self) -> Iterator[tuple["_Seat", Order]]:
+        """What the seats want of the backend; the first of them open their worlds where not all may at
+        once."""
+        most = self._backend.open_at_once
+        opened = sum(seat.opened for seat in self.seats)
+        for seat in self.seats:
+            if isinstance(seat.wants, Open) and not seat.opened:
+                if most is not None and opened >= most:
+                    continue
+                seat.opened = True
+                opened += 1
+            if isinstance(seat.wants, Open | Go):
+                yield seat, seat.wants
 
     def judged(self) -> Iterator[Ended]:
         """The round that was ordered, to its end."""
@@ -156,7 +167,11 @@ class _Table:
         playing = [seat for seat in self.seats if not seat.ended]
         shards = {seat.shard.name for seat in playing}
         for name in sorted({seat.shard.name for seat in self.seats} - shards):
-            self._backend.finish(name)
+            self._backend.finish(Done(name))
+        if self._backend.open_at_once is not None:
+            for seat in self.seats:
+                if seat.ended and seat.shard.name in shards:
+                    self._backend.finish(Done(seat.shard.name, seat.episode.episode_id))
         self.seats = playing
 
 
@@ -169,6 +184,8 @@ class _Seat:
     crew: Crew
     tries: int = 0
     ended: bool = False
+    opened: bool = False
+    """whether its world was ordered"""
     wants: Demand | Open | None = None
     episode: Episode = field(init=False)
     course: Course = field(init=False)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import polars as pl
 
 from rollouts.attempt import LANDING
-from rollouts.backends import Addressed, RolloutBackend
+from rollouts.backends import Addressed, Done, RolloutBackend
 from rollouts.journey import ARMS, Journey, Playing
 from rollouts.progress import followed
 from rollouts.situations import Past, Proposal, Trial, pasts, proposals, trials_of
@@ -255,5 +255,5 @@ def _ended(journeys: Sequence[Journey], backend: RolloutBackend) -> Iterator[Jou
                 under_way[name] = (journey, playing, wants)
             except StopIteration:
                 del under_way[name]
-                backend.finish(name)
+                backend.finish(Done(name))
                 yield journey

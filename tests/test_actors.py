@@ -9,7 +9,7 @@ import pytest
 from rollouts import actors
 from rollouts.actors import UNDER_WAY, ActorLostError, ActorPool, NoActorError
 from rollouts.attempt import Opening, StageKit
-from rollouts.backends import Addressed, Go, InProcess, Lost, Open, Stages
+from rollouts.backends import Addressed, Done, Go, InProcess, Lost, Open, Stages
 from rollouts.pools import SHARDS_EACH
 from rollouts.recorder import EpisodeRecord, plan_shards, trace_of
 from rollouts.rounds import play
@@ -66,8 +66,8 @@ class FakeCluster:
         self.most_under_way = max(self.most_under_way, len(actor.tasks))
         return actor.tasks[-1]
 
-    def finish(self, actor: FakeActor, shard: str) -> None:
-        actor.stages.finish(shard)
+    def finish(self, actor: FakeActor, done: Done) -> None:
+        actor.stages.finish(done)
 
     def end(self, actor: FakeActor) -> None:
         actor.alive = False

@@ -19,6 +19,7 @@ from rollouts.agent import Parts, agent_row
 from rollouts.attempt import Opening, StageKit
 from rollouts.backends import (
     Addressed,
+    Done,
     Go,
     InProcess,
     LocalPool,
@@ -196,7 +197,7 @@ def test_a_finished_shard_is_forgotten(minecraft: Domain) -> None:
     for backend in (InProcess(kit(minecraft)), LocalPool(kit(minecraft), 1)):
         (opened,) = backend.play([Addressed("s", "e", Open(spec(), task()))])
         assert isinstance(opened.report, Opening)
-        backend.finish("s")
+        backend.finish(Done("s"))
         (report,) = backend.play([Addressed("s", "e", Go(0, chop(1)))])
         assert isinstance(report.report, Lost)
         if isinstance(backend, LocalPool):

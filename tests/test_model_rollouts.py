@@ -136,8 +136,9 @@ def test_tokens_are_counted_by_the_tokenizer_that_the_row_names(tmp_path: Path) 
 def test_the_stand_in_keeps_a_mind_for_each_planner_and_its_own_caveat(tmp_path: Path) -> None:
     with LearningModel().mind(DataHome(path=str(tmp_path)), "b1") as mind:
         assert mind is None
-    assert caveat("rules", "minecraft") == STAND_INS
-    assert "planner" not in caveat("own", "minecraft")
-    assert "stand-in" in caveat("own", "minecraft")
+    assert caveat("rules", "techtree") == STAND_INS
+    assert "planner" not in caveat("own", "techtree")
+    assert "stand-in" in caveat("own", "techtree")
+    assert "open server" in caveat("rules", "mineflayer")
     assert caveat_of(["rules-standin/minecraft/0", None], ["techtree"]) == STAND_INS
-    assert caveat_of(["rules-standin/minecraft/0", "vllm/m/0"], ["techtree"]) == caveat("own", "minecraft")
+    assert caveat_of(["rules-standin/minecraft/0", "vllm/m/0"], ["techtree"]) == caveat("own", "techtree")

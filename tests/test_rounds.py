@@ -7,7 +7,7 @@ import pytest
 
 from prompts.language_model import ModelAnswer, ModelRequest
 from rollouts import rounds
-from rollouts.backends import Addressed, InProcess, Lost, Reported
+from rollouts.backends import Addressed, Done, InProcess, Lost, Reported
 from rollouts.monitor import monitor
 from rollouts.recorder import EpisodeRecord, plan_shards, trace_of
 from rollouts.rounds import FEW, Crew, play
@@ -31,9 +31,11 @@ class Shuffling:
         self.order.shuffle(mixed)
         return self.inner.play(mixed)
 
-    def finish(self, shard: str) -> None:
-        self.finished.append(shard)
-        self.inner.finish(shard)
+    open_at_once = None
+
+    def finish(self, done: Done) -> None:
+        self.finished.append(done.shard)
+        self.inner.finish(done)
 
 
 def records(backend: Shuffling | InProcess, loop: Crew, episodes: int = 20) -> list[EpisodeRecord]:

@@ -136,7 +136,7 @@ def made(
     with explained(OrderError, code=MISUSED):
         orders = _orders(own, found, builds or found.written)
     err.print(f"{len(orders)} builds of {found.name}, below {own.home}", markup=False, soft_wrap=True)
-    err.print(caveat(settings.model, settings.domain), soft_wrap=True, style="dim")
+    err.print(caveat(settings.model, settings.venue.world), soft_wrap=True, style="dim")
     from pipeline import launch
     from rollouts.pools import pools_kept
     from warehouse.domains import load_domain
@@ -204,7 +204,7 @@ def _checkpoints(
             row |= {figure: whole[figure] for figure in figures}
         rows.append(row)
     show(pl.DataFrame(rows, infer_schema_length=None), "Checkpoints, 95 % Wilson intervals")
-    out.print(caveat(settings.model, settings.domain), soft_wrap=True)
+    out.print(caveat(settings.model, settings.venue.world), soft_wrap=True)
     if evaluated:
         out.print(f"The report: {report_file(settings.home)}", markup=False, soft_wrap=True)
 

@@ -25,7 +25,7 @@ def full_study(scale: str, workers: int, *, dry_run: bool) -> None:
         soft_wrap=True,
         markup=False,
     )
-    err.print(caveat(settings.model, settings.domain), soft_wrap=True, style="dim")
+    err.print(caveat(settings.model, settings.venue.world), soft_wrap=True, style="dim")
     if dry_run:
         return
     from pipeline import launch
@@ -65,7 +65,7 @@ def _shown(settings: Settings, scale: str) -> None:
     )
     out.print(
         "Intervals: 95 % Wilson of k / n, 95 % bootstrap of differences (with − without, or to the "
-        f"empty store). {caveat(settings.model, settings.domain)}",
+        f"empty store). {caveat(settings.model, settings.venue.world)}",
         soft_wrap=True,
     )
     out.print(f"The report: {report_file(studies_home(home, scale))}", markup=False, soft_wrap=True)

@@ -80,7 +80,7 @@ def _announce(
         soft_wrap=True,
         markup=False,
     )
-    err.print(caveat(settings.model, settings.domain), soft_wrap=True, style="dim")
+    err.print(caveat(settings.model, settings.venue.world), soft_wrap=True, style="dim")
 
 
 @contextmanager
@@ -100,7 +100,8 @@ def _shown(settings: Settings, build: str, tasks: dict[str, int]) -> None:
         f"The empty store and the snapshot of build {build}, 95 % Wilson intervals",
     )
     out.print(
-        f"Evaluation worlds were never trained in. {caveat(settings.model, settings.domain)}", soft_wrap=True
+        f"Evaluation worlds were never trained in. {caveat(settings.model, settings.venue.world)}",
+        soft_wrap=True,
     )
     out.print(f"The report: {report_file(settings.home)}", markup=False, soft_wrap=True)
 

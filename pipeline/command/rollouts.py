@@ -56,7 +56,7 @@ def train(
     entries = load_snapshot(settings.home / "snapshots" / snapshot_id).entries
     out.print(
         f"Published snapshot {snapshot_id} with {len(entries)} entries. "
-        f"{caveat(settings.model, settings.domain)}",
+        f"{caveat(settings.model, settings.venue.world)}",
         soft_wrap=True,
     )
 
@@ -89,7 +89,7 @@ def evaluate(
         show(seeds, "The difference by planner seed, 95 % bootstrap over tasks")
     out.print(
         "Evaluation worlds were never trained in, and nothing was learnt. "
-        f"{caveat(settings.model, settings.domain)}",
+        f"{caveat(settings.model, settings.venue.world)}",
         soft_wrap=True,
     )
 
@@ -115,7 +115,7 @@ def report(page: Path | None, named: str) -> None:
     (made,) = result.asset_materializations_for_node("loop_report")
     for said in ("verdict", "figures"):
         out.print(str(made.metadata[said].value), markup=False, soft_wrap=True)
-    out.print(caveat(settings.model, settings.domain), soft_wrap=True)
+    out.print(caveat(settings.model, settings.venue.world), soft_wrap=True)
     out.print(str(path), markup=False, soft_wrap=True)
 
 
@@ -138,12 +138,16 @@ def chosen_exercise(
 ) -> tuple["Suite", dict[str, Any]]:
     """The suite and the ExerciseConfig that options ask for; a wrong name ends the command."""
     from rollouts.agent import AgentFileError, agent_row
+    from rollouts.worlds.registry import world as new_world
     from warehouse.domains import load_domain
     from warehouse.suites import SuiteNotFoundError, find_suite
 
     with explained(OSError, ValueError, SuiteNotFoundError, AgentFileError, code=MISUSED):
         suite = find_suite(options["suite"], load_domain(settings.domain))
         agent_row(options["agent"])
+        if settings.world:
+            # Made once in vain, so that what it lacks is said before anything is started.
+            new_world(settings.venue.world, load_domain(settings.domain), settings.venue.settings)
     if unknown := sorted(set(groups) - set(suite.groups)):
         raise fail(f"no group {', '.join(unknown)}; there are: {', '.join(suite.groups)}", MISUSED)
     known = {task.id for task in suite.tasks if not groups or task.group in groups}

@@ -8,8 +8,12 @@ from rollouts.protocols import Executor
 from warehouse.domains import Domain
 
 
-def _scripted(domain: Domain, seed: int) -> Executor:
-    """The low-level policy without learning that plays the worlds of a domain."""
+def _scripted(domain: Domain, seed: int, world: str) -> Executor:
+    """The low-level policy without learning that plays a world."""
+    if world == "mineflayer":
+        from rollouts.worlds.mineflayer.executor import MineflayerExecutor
+
+        return MineflayerExecutor(domain, seed)
     if domain.name == "crafter":
         from rollouts.worlds.crafter.executor import CrafterExecutor
 
@@ -17,13 +21,14 @@ def _scripted(domain: Domain, seed: int) -> Executor:
     return ScriptedExecutor(domain, seed)
 
 
-EXECUTORS: Final[Mapping[str, Callable[[Domain, int], Executor]]] = {"scripted": _scripted}
+EXECUTORS: Final[Mapping[str, Callable[[Domain, int, str], Executor]]] = {"scripted": _scripted}
 POLICIES: Final = frozenset[str]()
 """the executors that ask a policy: on a cluster with GPUs each of their actors has one"""
 
 
-def executor(name: str, domain: Domain, seed: int) -> Executor:
-    """A new executor; ValueError for a name that is none."""
+def executor(name: str, domain: Domain, seed: int, world: str = "") -> Executor:
+    """A new executor for a world by name ("": any that is stepped by inputs); ValueError for a name that is
+    none."""
     if name not in EXECUTORS:
         raise ValueError(f"no executor {name!r}; there are: {', '.join(sorted(EXECUTORS))}")
-    return EXECUTORS[name](domain, seed)
+    return EXECUTORS[name](domain, seed, world)

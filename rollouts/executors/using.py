@@ -33,8 +33,13 @@ _MEANT: Final = {word: verb for verb, said in _VERBS.items() for word in said}
 def use(body: Body) -> Doing:
     """Does what the condition's first known verb says; without one, what suits the target: food is eaten, a
     block that is held is put down, a creature is used, anything else is used on what is near."""
-    verb = next((_MEANT[word] for word in words(body.subgoal.condition) if word in _MEANT), None)
-    return (yield from _WAYS[verb or _default(body)](body))
+    return (yield from _WAYS[verb_of(body.subgoal.condition) or _default(body)](body))
+
+
+def verb_of(text: str) -> str | None:
+    """The first thing to do that a text names, by one word for it: place, eat, trade, repair, wash, store,
+    open, equip; None where it names none."""
+    return next((_MEANT[word] for word in words(text) if word in _MEANT), None)
 
 
 def _default(body: Body) -> str:

@@ -1,12 +1,21 @@
 """The worlds by name. A world is imported when it is asked for: some need more than this project installs."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
+from shutil import which
 from typing import Any, Final
 
 from rollouts.protocols import World
 from warehouse.domains import Domain
+
+
+@dataclass(frozen=True)
+class Venue:
+    """Where episodes are played: a world by name, and its settings."""
+
+    world: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 class UnknownWorldError(ValueError):
@@ -39,6 +48,18 @@ def _crafter(domain: Domain, settings: Mapping[str, Any]) -> World:
     return CrafterWorld(domain, Settings(**settings))
 
 
+def _mineflayer(domain: Domain, settings: Mapping[str, Any]) -> World:
+    from rollouts.worlds.mineflayer.settings import WORKER, Settings
+
+    _check("mineflayer", settings, Settings)
+    chosen = Settings(**settings)
+    if which(chosen.node) is None or not (WORKER / "node_modules").exists():
+        raise UnknownWorldError("the world mineflayer needs Node 20 and its packages: make world-mineflayer")
+    from rollouts.worlds.mineflayer.world import MineflayerWorld
+
+    return MineflayerWorld(domain, chosen)
+
+
 def _check(name: str, settings: Mapping[str, Any], kind: Any) -> None:
     known = [field.name for field in fields(kind)]
     if unknown := sorted(set(settings) - set(known)):
@@ -48,17 +69,33 @@ def _check(name: str, settings: Mapping[str, Any], kind: Any) -> None:
 WORLDS: Final[Mapping[str, Callable[[Domain, Mapping[str, Any]], World]]] = {
     "techtree": _techtree,
     "crafter": _crafter,
+    "mineflayer": _mineflayer,
 }
 
 COPIED: Final = frozenset({"techtree"})
 """worlds that can go on in two ways from where they stand (`Branching`): try-outs are made there"""
 
-_OF_DOMAINS: Final[Mapping[str, str]] = {"minecraft": "techtree", "crafter": "crafter"}
+_OF_DOMAINS: Final[Mapping[str, tuple[str, ...]]] = {
+    "minecraft": ("techtree", "mineflayer"),
+    "crafter": ("crafter",),
+}
+"""domain -> its worlds, the one that is played in where none is named first"""
 
 
-def world_of(domain: str) -> str:
-    """The world in which the episodes of the domain of this name are played; `UnknownWorldError` where it has
-    none."""
-    if domain not in _OF_DOMAINS:
+def venue_of(domain: str, named: str = "", settings: Mapping[str, Any] | None = None) -> Venue:
+    """Where episodes of the domain of this name are played: in the world that is `named`, or its usual one.
+    `UnknownWorldError` where it has none, or not that one."""
+    worlds = _OF_DOMAINS.get(domain, ())
+    if not worlds:
         raise UnknownWorldError(f"there is no world to play {domain} in")
-    return _OF_DOMAINS[domain]
+    if named and named not in worlds:
+        raise UnknownWorldError(f"{domain} is not played in {named!r}, but in: {', '.join(worlds)}")
+    return Venue(named or worlds[0], settings or {})
+
+
+def open_at_once(venue: Venue) -> int | None:
+    """How many worlds a process has open at a time there; None where they cost next to nothing."""
+    if venue.world != "mineflayer":
+        return None
+    # Each is a process of its own; and on a server of the user's one player can join once.
+    return 1 if venue.settings.get("host") else 2

@@ -1,0 +1,43 @@
+"""Worlds by name: where a domain is played, and what a world needs."""
+
+import pytest
+
+from rollouts.agent import agent_row
+from rollouts.exercise import Exercise
+from rollouts.worlds.registry import UnknownWorldError, Venue, open_at_once, venue_of, world
+from warehouse.domains import Domain
+from warehouse.suites import DEFAULT_SUITE, find_suite
+
+
+def test_a_domain_has_a_usual_world_and_may_have_others() -> None:
+    assert venue_of("minecraft") == Venue("techtree")
+    assert venue_of("minecraft", "mineflayer", {"speed": 8}) == Venue("mineflayer", {"speed": 8})
+    with pytest.raises(UnknownWorldError, match="minecraft is not played in 'crafter', but in: techtree"):
+        venue_of("minecraft", "crafter")
+    with pytest.raises(UnknownWorldError, match="no world to play chess in"):
+        venue_of("chess")
+
+
+def test_dear_worlds_are_few_at_a_time() -> None:
+    assert open_at_once(Venue("techtree")) is None
+    assert open_at_once(Venue("mineflayer")) == 2
+    assert open_at_once(Venue("mineflayer", {"host": "example.org"})) == 1
+
+
+def test_a_world_says_what_it_lacks(minecraft: Domain) -> None:
+    with pytest.raises(UnknownWorldError, match="mineflayer has no setting colour; it has: host, port"):
+        world("mineflayer", minecraft, {"colour": "red"})
+    with pytest.raises(UnknownWorldError, match="make world-mineflayer"):
+        world("mineflayer", minecraft, {"node": "no-such-program"})
+
+
+def test_episodes_are_played_where_they_are_told_to(minecraft: Domain) -> None:
+    suite, row = find_suite(DEFAULT_SUITE, minecraft), agent_row("full")
+    usual = Exercise.of_group(minecraft, suite, "wooden", ["wooden_00"], row)
+    there = Exercise.of_group(
+        minecraft, suite, "wooden", ["wooden_00"], row, venue=Venue("mineflayer", {"speed": 8})
+    )
+    assert {spec.world for spec in usual.training("b1", None)} == {"techtree"}
+    assert {spec.world for spec in there.training("b1", None)} == {"mineflayer"}
+    assert {spec.settings["speed"] for spec in there.training("b1", None)} == {8}
+    assert there.config_hash != usual.config_hash
