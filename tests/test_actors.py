@@ -197,7 +197,7 @@ def test_an_actor_that_comes_late_gets_new_shards(minecraft: Domain) -> None:
 def test_a_finished_shard_is_forgotten(minecraft: Domain) -> None:
     pool = ActorPool(FakeCluster(kit(minecraft)), 1)
     list(pool.play([opening("e")]))
-    pool.finish("s")
+    pool.finish(Done("s"))
     (report,) = pool.play([Addressed("s", "e", Go(0, chop(1)))])
     assert isinstance(report.report, Lost)
 
