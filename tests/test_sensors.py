@@ -6,6 +6,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from dagster._core.storage.tags import PARTITION_NAME_TAG
 
 from pipeline import launch
 from pipeline.builds import UNATTENDED_TAG, due_order
@@ -19,7 +20,7 @@ from tests.test_inbox import proposed
 from tests.test_pipeline import recordings
 from warehouse.database import BusyError
 from warehouse.domains import Domain
-from warehouse.inbox import hand_in, waiting
+from warehouse.inbox import hand_in, take_in, waiting
 from warehouse.snapshots import load_snapshot, publish_snapshot, published_snapshot
 from warehouse.trace_store import trace_store
 
@@ -188,11 +189,13 @@ def test_recordings_that_grow_go_where_they_are_unless_it_was_learnt_from(
 
 def test_sensors_are_off_until_the_settings_switch_them_on(tmp_path: Path) -> None:
     off = definitions(small_settings(tmp_path)).get_repository_def()
-    assert [sensor.name for sensor in off.sensor_defs] == ["evaluate_new_snapshots"]
-    assert off.sensor_defs[0].default_status == dg.DefaultSensorStatus.STOPPED
-    on = definitions(small_settings(tmp_path, evaluate_snapshots=True, watch=tmp_path)).get_repository_def()
+    assert {sensor.name: sensor.default_status for sensor in off.sensor_defs} == dict.fromkeys(
+        ("evaluate_new_snapshots", "take_in_handed_in"), dg.DefaultSensorStatus.STOPPED
+    )
+    switched = small_settings(tmp_path, evaluate_snapshots=True, take_in=True, watch=tmp_path)
+    on = definitions(switched).get_repository_def()
     assert {sensor.name: sensor.default_status for sensor in on.sensor_defs} == dict.fromkeys(
-        ("evaluate_new_snapshots", "import_new_traces"), dg.DefaultSensorStatus.RUNNING
+        ("evaluate_new_snapshots", "take_in_handed_in", "import_new_traces"), dg.DefaultSensorStatus.RUNNING
     )
 
 
@@ -231,3 +234,37 @@ def test_what_is_handed_in_is_taken_in_once_and_published(
     assert {entry.entry_id for entry in published.entries} == {one.entry_id for one in candidates}
     assert waiting(home) == []
     assert not evaluated(settings, instance, sensor).run_requests
+
+    hand_in(home, candidates, facts)
+    assert evaluated(settings, instance, sensor).run_requests, "what is handed in again is asked for again"
+
+
+def test_what_was_taken_in_and_left_undecided_is_asked_for(
+    settings: Settings, instance: dg.DagsterInstance
+) -> None:
+    sensor, home = "take_in_handed_in", settings.home
+    hand_in(home, *proposed(0, build="0001"))
+    take_in(home)  # and killed
+
+    run = instance.create_run_for_job(
+        definitions(settings).resolve_job_def("learn_knowledge"),
+        tags={PARTITION_NAME_TAG: "0001"},
+        status=dg.DagsterRunStatus.STARTED,
+    )
+    assert not evaluated(settings, instance, sensor).run_requests, "whoever is at it may decide on it yet"
+    instance.report_run_failed(run)
+    asked = evaluated(settings, instance, sensor)
+    (request,) = asked.run_requests or ()
+    assert request.partition_key == "0001"
+
+    assert executed(settings, instance, "take_in_candidates", asked).success
+
+    assert published_snapshot(home, "0001") is not None
+    assert not evaluated(settings, instance, sensor).run_requests
+
+
+def test_a_stray_file_is_no_request(settings: Settings, instance: dg.DagsterInstance) -> None:
+    stray = settings.home / "inbox" / "0009" / "notes.txt"
+    stray.parent.mkdir(parents=True)
+    stray.write_text("no shard")
+    assert not evaluated(settings, instance, "take_in_handed_in").run_requests

@@ -64,8 +64,8 @@ def take_in(file: Path, build: str | None) -> None:
     show(rows.filter(pl.col("verdict") == "rejected"), f"{rows.height - accepted} entries were rejected")
     out.print(
         f"{accepted} of {rows.height} entries accepted into build {chosen}, by {taken.feedback} pieces of "
-        f"evidence that came with them. It publishes snapshot {published_snapshot(home, chosen)}; the builds after it can play "
-        "with that.",
+        f"evidence that came with them. It publishes snapshot {published_snapshot(home, chosen)}; the builds "
+        "after it can play with that.",
         markup=False,
         soft_wrap=True,
     )
