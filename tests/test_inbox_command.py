@@ -12,7 +12,7 @@ from warehouse.database import WAREHOUSE
 from warehouse.exchange import facts_imported
 from warehouse.fold import all_builds
 from warehouse.inbox import hand_in, take_in, waiting
-from warehouse.snapshots import pointer, published_snapshot
+from warehouse.snapshots import published_snapshot
 
 
 def learnt(home: Path, *numbers: int, build: str = "0001") -> Path:
@@ -152,9 +152,9 @@ def test_a_reviewer_is_asked_about_what_was_handed_in(tmp_path: Path) -> None:
 
 def test_a_failure_ends_in_one_line_and_the_next_goes_on(tmp_path: Path) -> None:
     hand_in(tmp_path, *proposed(0, build="0001"))
-    pointer(tmp_path, "0001").parent.mkdir(parents=True)
-    (tmp_path / "snapshots" / ("0" * 20)).mkdir()
-    (tmp_path / "snapshots" / ("0" * 20) / "manifest.json").write_text("{}")
+    damaged = tmp_path / "snapshots" / ("0" * 20) / "manifest.json"
+    damaged.parent.mkdir(parents=True)
+    damaged.write_text("{}")
 
     failed = call(tmp_path, "knowledge", "take-in")
 

@@ -18,6 +18,7 @@ from pipeline.settings import Settings
 from tests.small_curriculum import small_settings
 from tests.test_inbox import proposed
 from tests.test_pipeline import recordings
+from warehouse.analysis import query
 from warehouse.database import BusyError
 from warehouse.domains import Domain
 from warehouse.inbox import hand_in, take_in, waiting
@@ -261,6 +262,20 @@ def test_what_was_taken_in_and_left_undecided_is_asked_for(
 
     assert published_snapshot(home, "0001") is not None
     assert not evaluated(settings, instance, sensor).run_requests
+
+
+def test_a_damaged_shard_alone_makes_no_build(settings: Settings, instance: dg.DagsterInstance) -> None:
+    home = settings.home
+    (shard,) = hand_in(home, *proposed(0, build="0009"))
+    shard.path.write_bytes(b"damaged")
+    asked = evaluated(settings, instance, "take_in_handed_in")
+
+    assert executed(settings, instance, "take_in_candidates", asked).success
+
+    launch.publish_analysis(settings)
+    assert query(home, "SELECT build FROM quarantine")["build"].to_list() == ["0009"]
+    assert query(home, "FROM builds").is_empty()
+    assert published_snapshot(home, "0009") is None
 
 
 def test_a_stray_file_is_no_request(settings: Settings, instance: dg.DagsterInstance) -> None:
