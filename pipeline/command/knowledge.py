@@ -160,7 +160,8 @@ def import_entries(
     """Propose entries from another data home; Curator decides by the evidence that came with them.
 
     They are candidates of the build like any other: a reviewer is asked about them (MINEEVOLVE_REVIEWER), and
-    what its evidence does not bear out is rejected with its reasons. Outcomes of use do not travel. The same file again changes nothing.
+    what its evidence does not bear out is rejected with its reasons. Outcomes of use do not travel. The same
+    file again changes nothing. What was handed in for the build is taken in with it.
 
     Example: `mineevolve knowledge import knowledge.jsonl --build 0000`
     """
