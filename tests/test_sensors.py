@@ -236,8 +236,16 @@ def test_what_is_handed_in_is_taken_in_once_and_published(
     assert waiting(home) == []
     assert not evaluated(settings, instance, sensor).run_requests
 
-    hand_in(home, candidates, facts)
-    assert evaluated(settings, instance, sensor).run_requests, "what is handed in again is asked for again"
+
+def test_the_same_shard_that_is_handed_in_again_is_taken_in_again(
+    settings: Settings, instance: dg.DagsterInstance
+) -> None:
+    sensor, home = "take_in_handed_in", settings.home
+    for _ in range(2):
+        hand_in(home, *proposed(0, build="0001"))
+        asked = evaluated(settings, instance, sensor)
+        assert executed(settings, instance, "take_in_candidates", asked).success
+        assert waiting(home) == []
 
 
 def test_what_was_taken_in_and_left_undecided_is_asked_for(
