@@ -8,7 +8,7 @@ VLLM_PYTHON ?= python3.11
 VLLM_STAMP := $(VLLM)/.installed
 SMALL_MODEL := $(VLLM)/smollm2-135m-instruct
 
-.PHONY: setup run test test-faults fuzz test-vllm test-browser lint bench ui clean
+.PHONY: setup run test test-faults test-ray fuzz test-vllm test-browser lint bench ui clean
 
 setup: $(STAMP)
 
@@ -32,6 +32,10 @@ test-faults: setup
 # Of everything that reads what others wrote: a fixed number of inputs each, from a fixed seed.
 fuzz: setup
 	$(BIN)/python -m tests.fuzz
+
+# Episodes on a Ray cluster of two nodes on this machine, an actor killed on the way.
+test-ray: setup
+	$(BIN)/python -m pytest -q -m ray tests/test_ray_cluster.py tests/test_backends_bench.py
 
 # vLLM's CPU build has pins of its own, so it lives in an environment of its own; the engine asks it from there.
 test-vllm: setup $(SMALL_MODEL)

@@ -12,7 +12,7 @@ from assets.candidate_reviews import candidate_reviews
 from assets.handed_in_candidates import handed_in_candidates
 from assets.knowledge_candidates import knowledge_candidates
 from assets.partitions import builds
-from assets.resources import DataHome, TryOuts
+from assets.resources import DataHome, Stepping, TryOuts
 from prompts.engines.models import RULES
 from rollouts.agent import FULL, agent_row
 from rollouts.exercise import caveat, hands
@@ -43,7 +43,11 @@ class TryOutConfig(dg.Config):
     "build's game ticks. Recordings have no world to try anything out in.",
 )
 def candidate_tryouts(
-    context: dg.AssetExecutionContext, config: TryOutConfig, home: DataHome, tryouts: TryOuts
+    context: dg.AssetExecutionContext,
+    config: TryOutConfig,
+    home: DataHome,
+    tryouts: TryOuts,
+    stepping: Stepping,
 ) -> dg.MaterializeResult[Any]:
     build = context.partition_key
     if not tryouts.share:
@@ -61,7 +65,7 @@ def candidate_tryouts(
     before = undecided(home.root, build)
     new = newcomers(before, curator(home.domain, home.curation), before.evidence.reviews)
     row = agent_row(FULL)
-    backend = partial(hands, home.domain, row, config.workers)
+    backend = partial(hands, home.domain, row, config.workers, stepping.cluster)
     found = try_out(new, before.evidence, home.domain, tryouts.share, row.executor, backend)
     log.append(home.root, "tryouts", build, log.tryout_rows(build, found.rows))
     return dg.MaterializeResult(

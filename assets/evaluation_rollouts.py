@@ -15,7 +15,7 @@ from assets.partitions import (
     in_one_run,
     key_of,
 )
-from assets.resources import DataHome
+from assets.resources import DataHome, Stepping
 from rollouts.agent import agent_row
 from rollouts.evaluation import Evaluated, Frozen, evaluate, shared_worlds
 from rollouts.exercise import caveat, hands
@@ -37,7 +37,11 @@ from rollouts.rates import paired
     "fold looks: nothing is learnt and no use moves confidence. Evaluation worlds have odd seeds.",
 )
 def evaluation_rollouts(
-    context: dg.AssetExecutionContext, config: ExerciseConfig, home: DataHome, model: LearningModel
+    context: dg.AssetExecutionContext,
+    config: ExerciseConfig,
+    home: DataHome,
+    model: LearningModel,
+    stepping: Stepping,
 ) -> dg.MaterializeResult[Any]:
     wanted = groups_by_build(context)
     row = agent_row(config.agent)
@@ -53,7 +57,7 @@ def evaluation_rollouts(
             )
             for build, groups in wanted.items()
         ]
-        with hands(home.domain, row, config.workers) as backend:
+        with hands(home.domain, row, config.workers, stepping.cluster) as backend:
             evaluated = evaluate(home.root, asked, backend)
     for build, snapshot, exercises in asked:
         for group, exercise in exercises.items():

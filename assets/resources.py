@@ -67,6 +67,18 @@ class Reviewer(Model):
         return bool(self.row)
 
 
+class Stepping(dg.ConfigurableResource[Any]):
+    """Where worlds are stepped: in processes of this machine, or in actors of a Ray cluster."""
+
+    backend: str = "local"
+    ray_address: str = ""
+
+    @property
+    def cluster(self) -> str | None:
+        """The cluster's address, empty for that of this machine; null: no cluster."""
+        return self.ray_address if self.backend == "ray" else None
+
+
 class TryOuts(dg.ConfigurableResource[Any]):
     """How far new knowledge is tried out: the share of a build's game ticks, 0 for not at all."""
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from assets import metadata
 from assets.exercise_config import ExerciseConfig, LearningModel
-from assets.resources import DataHome
+from assets.resources import DataHome, Stepping
 from prompts.engines.registry import counter_of
 from rollouts.agent import agent_row
 from rollouts.evaluation import evaluation_home, shared_worlds
@@ -56,7 +56,11 @@ class StudyRolloutsConfig(StudyConfig):
     "Resumable by shards of 16 episodes. What retrievals took goes to telemetry.",
 )
 def study_rollouts(
-    context: dg.AssetExecutionContext, config: StudyRolloutsConfig, home: DataHome, model: LearningModel
+    context: dg.AssetExecutionContext,
+    config: StudyRolloutsConfig,
+    home: DataHome,
+    model: LearningModel,
+    stepping: Stepping,
 ) -> dg.MaterializeResult[Any]:
     plan = read_plan(home.root, config.scale)
     own = studies_home(home.root, config.scale)
@@ -76,7 +80,7 @@ def study_rollouts(
             return asked.exercises(home.domain, find_suite(plan.suite, home.domain).groups, mind)
 
         held = arms(own, plan, exercises)
-        with hands(home.domain, agent_row(plan.agent), config.workers) as backend:
+        with hands(home.domain, agent_row(plan.agent), config.workers, stepping.cluster) as backend:
             play(own, held, backend)
     found = played(held)
     return dg.MaterializeResult(

@@ -7,7 +7,7 @@ import dagster as dg
 from assets import columns, metadata
 from assets.exercise_config import ExerciseConfig, LearningModel
 from assets.partitions import builds_and_groups, groups_by_build, in_one_run, key_of
-from assets.resources import DataHome
+from assets.resources import DataHome, Stepping
 from rollouts.exercise import caveat, hands
 from rollouts.isolation import refuse_other_models
 from rollouts.lineage import TRAINING, build_before, episodes_of, previous_snapshot, usage_of
@@ -31,7 +31,11 @@ from warehouse.trace_store import trace_store
     "Training worlds have even seeds. The group 'imported' is not played.",
 )
 def training_rollouts(
-    context: dg.AssetExecutionContext, config: ExerciseConfig, home: DataHome, model: LearningModel
+    context: dg.AssetExecutionContext,
+    config: ExerciseConfig,
+    home: DataHome,
+    model: LearningModel,
+    stepping: Stepping,
 ) -> dg.MaterializeResult[Any]:
     for build, groups in groups_by_build(context).items():
         with model.mind(home, build) as mind:
@@ -51,7 +55,7 @@ def training_rollouts(
             found_whole = {
                 group: len(batch.shards) - len(batch.missing()) for group, batch in batches.items()
             }
-            with hands(home.domain, any_of_them.row, config.workers) as backend:
+            with hands(home.domain, any_of_them.row, config.workers, stepping.cluster) as backend:
                 crew = any_of_them.crew(snapshot.entries if snapshot else ())
                 roll_out(list(batches.values()), backend, crew, f"build {build}, {', '.join(exercises)}")
         knowledge = f"snapshot {snapshot_id}" if snapshot else "none: the first build starts cold"

@@ -12,7 +12,18 @@ from typing import Annotated
 
 import typer
 
-from bench import crafter, curation, executor, loop, model, monitor, monitor_truth, retrieval, techtree
+from bench import (
+    backends,
+    crafter,
+    curation,
+    executor,
+    loop,
+    model,
+    monitor,
+    monitor_truth,
+    retrieval,
+    techtree,
+)
 
 
 class Bench(StrEnum):
@@ -25,6 +36,7 @@ class Bench(StrEnum):
     TECHTREE = "techtree"
     EXECUTOR = "executor"
     LOOP = "loop"
+    BACKENDS = "backends"
     MODEL = "model"
     CRAFTER = "crafter"
 
@@ -51,9 +63,9 @@ def run(
     folder: Annotated[Path, typer.Option(help="Where the made-up traces are kept.")] = Path("data/bench"),
 ) -> None:
     """Measure Monitor against a bare scan of its files, retrieval, Curator's passes, Monitor against
-    the inner truth, the built-in world and its executor, the closed loop, where `make test-vllm` has made
-    its environment the engine vllm against vllm itself, and Crafter with recording against bare Crafter;
-    exit code 1 if a goal is missed."""
+    the inner truth, the built-in world and its executor, the closed loop and its backends, where
+    `make test-vllm` has made its environment the engine vllm against vllm itself, and Crafter with recording
+    against bare Crafter; exit code 1 if a goal is missed."""
     left_out = skip or []
     missed = 0
     if Bench.MONITOR not in left_out:
@@ -70,6 +82,8 @@ def run(
         executor.main(executor_seeds)
     if Bench.LOOP not in left_out:
         missed += loop.main()
+    if Bench.BACKENDS not in left_out:
+        backends.main()
     if Bench.MODEL not in left_out:
         missed += model.main()
     if Bench.CRAFTER not in left_out:

@@ -105,7 +105,7 @@ def measure(
     be cut, for small runs. `RuntimeError` if both ways did not store the same."""
     compile_kernels()
     ways = [_played(home / str(workers), workers, groups, per_group, horizon_cap) for workers in (0, WORKERS)]
-    if _stored(home / "0") != _stored(home / str(WORKERS)):
+    if stored(home / "0") != stored(home / str(WORKERS)):
         raise RuntimeError(f"the number of processes shows in what is stored below {home}")
     return ways
 
@@ -166,7 +166,8 @@ def _cpu(of: int) -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _stored(home: Path) -> list[tuple[str, bytes]]:
+def stored(home: Path) -> list[tuple[str, bytes]]:
+    """The manifests of what was played below a home, which name every file by its content."""
     manifests = sorted((home / "rollouts").rglob("manifest.json"))
     return [(str(path.relative_to(home)), path.read_bytes()) for path in manifests]
 

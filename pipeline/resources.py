@@ -1,7 +1,7 @@
 """The assets' resources, from the settings."""
 
 from assets.exercise_config import LearningModel
-from assets.resources import DataHome, Reviewer, TryOuts
+from assets.resources import DataHome, Reviewer, Stepping, TryOuts
 from pipeline.settings import Settings
 
 
@@ -11,6 +11,7 @@ def resources(settings: Settings) -> dict[str, object]:
     return {
         "home": DataHome(path=str(settings.home), domain_name=settings.domain, backtest=settings.backtest),
         "model": LearningModel(row=settings.model, file=file, seed=settings.seed),
+        "stepping": Stepping(backend=settings.backend, ray_address=settings.ray_address),
         "tryouts": TryOuts(share=settings.tryouts),
         "reviewer": Reviewer(row=settings.reviewer, file=file, seed=settings.seed),
     }

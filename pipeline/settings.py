@@ -1,7 +1,7 @@
 """Settings, from the environment (`MINEEVOLVE_<NAME>`) or an `.env` file in the working folder."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
@@ -43,6 +43,15 @@ class Settings(DomainChoice):
     curricula: Path = Field(default=Path("curricula"), description="a folder with curricula of your own")
     workers: int = Field(
         default=2, ge=0, description="processes that step worlds in what runs by itself; 0: none but its own"
+    )
+    backend: Literal["local", "ray"] = Field(
+        default="local",
+        description="where worlds are stepped: in processes of this machine, or in actors of a Ray cluster, "
+        "where 0 workers are as many as there is room for",
+    )
+    ray_address: str = Field(
+        default="",
+        description="the Ray cluster; none: that of this machine, which is started where there is none",
     )
     nightly: bool = Field(default=False, description="whether the schedule of the nightly build is on")
     nightly_cron: str = Field(default="0 2 * * *", description="when it asks for a build")

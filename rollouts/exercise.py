@@ -240,10 +240,13 @@ def ore_heights() -> dict[str, Heights]:
 
 
 @contextmanager
-def hands(domain: Domain, row: AgentRow, workers: int) -> Iterator[RolloutBackend]:
-    """Where worlds are stepped: in so many processes, or in this one where it is 0."""
-    if workers == 0:
+def hands(
+    domain: Domain, row: AgentRow, workers: int, cluster: str | None = None
+) -> Iterator[RolloutBackend]:
+    """Where worlds are stepped: in so many processes, or in this one where it is 0; with the address of a Ray
+    `cluster` in so many actors there, or in as many as it has room for (`pools.shared_pool`)."""
+    if workers == 0 and cluster is None:
         yield InProcess(stage_kit(domain, row.executor), SHARDS_EACH)
         return
-    with shared_pool(domain, row.executor, workers) as pool:
+    with shared_pool(domain, row.executor, workers, cluster) as pool:
         yield pool

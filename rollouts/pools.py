@@ -15,7 +15,8 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Final, NamedTuple
 
-from rollouts.backends import LocalPool, local_pool, stage_kit
+from rollouts.backends import RolloutBackend, local_pool, stage_kit
+from rollouts.executors.registry import POLICIES
 from warehouse.domains import Domain
 
 SHARDS_EACH: Final = 8
@@ -30,16 +31,17 @@ class _Wanted(NamedTuple):
     domain: Domain
     executor: str
     workers: int
+    cluster: str | None
 
 
 class _Kept:
     """The pools of one `pools_kept` block."""
 
     def __init__(self) -> None:
-        self._open: dict[_Wanted, tuple[LocalPool, ExitStack]] = {}
+        self._open: dict[_Wanted, tuple[RolloutBackend, ExitStack]] = {}
 
     @contextmanager
-    def pool(self, wanted: _Wanted) -> Iterator[LocalPool]:
+    def pool(self, wanted: _Wanted) -> Iterator[RolloutBackend]:
         """The pool that is kept, or a new one. After an error it is not kept: its workers may still owe
         reports to whoever asked for them."""
         if wanted not in self._open:
@@ -76,16 +78,27 @@ def pools_kept() -> Iterator[None]:
 
 
 @contextmanager
-def shared_pool(domain: Domain, executor: str, workers: int) -> Iterator[LocalPool]:
+def shared_pool(
+    domain: Domain, executor: str, workers: int, cluster: str | None = None
+) -> Iterator[RolloutBackend]:
     """A pool of `workers` processes with the registered worlds and an executor by name; `ValueError` for less
-    than one."""
-    wanted = _Wanted(domain, executor, workers)
+    than one. With the address of a Ray `cluster` they are actors there (`ray_pool`, which says what 0 of them
+    and the empty address mean)."""
+    wanted = _Wanted(domain, executor, workers, cluster)
     kept = _KEPT.get()
     with _new(wanted) if kept is None else kept.pool(wanted) as pool:
         yield pool
 
 
 @contextmanager
-def _new(wanted: _Wanted) -> Iterator[LocalPool]:
-    with local_pool(stage_kit(wanted.domain, wanted.executor), wanted.workers, SHARDS_EACH) as pool:
-        yield pool
+def _new(wanted: _Wanted) -> Iterator[RolloutBackend]:
+    kit = stage_kit(wanted.domain, wanted.executor)
+    if wanted.cluster is None:
+        with local_pool(kit, wanted.workers, SHARDS_EACH) as pool:
+            yield pool
+        return
+    from rollouts.ray_cluster import ray_pool
+
+    policy = wanted.executor in POLICIES
+    with ray_pool(kit, wanted.workers, SHARDS_EACH, wanted.cluster, policy=policy) as actors:
+        yield actors

@@ -19,14 +19,24 @@ from warehouse.facts import FeedbackFact
 from warehouse.fold import curator
 from warehouse.ids import derive_id
 from warehouse.knowledge import RemedyContent
-from warehouse.lifecycle import LifeSettings, Occasions, late, occasions, probability_below
+from warehouse.lifecycle import (
+    Calendar,
+    LifeSettings,
+    Occasion,
+    Occasions,
+    late,
+    occasions,
+    probability_below,
+)
 from warehouse.places import Place
 from warehouse.records import from_rows
 from warehouse.snapshots import freeze
 
 OAK = log_skill("oak")
 OAK_ID = OAK.candidate.entry_id
-MINED: Occasions = {("mine", "oak_log"): tuple(f"b{number}" for number in range(1, 10))}
+OFFERED = "snapshot"
+"""a snapshot that holds whatever the store did"""
+MINED: Occasions = {("mine", "oak_log"): tuple(Occasion(f"b{number}", OFFERED) for number in range(1, 10))}
 
 
 def passed(
@@ -35,6 +45,7 @@ def passed(
     usage: Iterable[Usage] = (),
     attempted: Occasions | None = None,
     build: str = "b9",
+    set_back: str | None = None,
     **life: int,
 ) -> Curation:
     return curate(
@@ -44,7 +55,7 @@ def passed(
         usage,
         DOMAIN,
         CuratorSettings(build=build, life=LifeSettings(**life)),
-        attempted=attempted,
+        calendar=Calendar(attempted or {}, DOMAIN, {OFFERED: after.store if after else ()}, set_back),
     )
 
 
@@ -235,12 +246,12 @@ def test_the_probability_is_that_of_the_posterior() -> None:
 def test_an_entry_that_nothing_confirms_expires_and_comes_back_with_new_evidence() -> None:
     first = passed(OAK, build="b1")
     builds = MINED["mine", "oak_log"]
-    until = {("mine", "oak_log"): builds[: builds.index("b5") + 1]}
+    until = {("mine", "oak_log"): builds[:5]}
     assert passed(after=first, build="b5", attempted=until).store == first.store, "four builds without"
     gone = passed(after=first, build="b6", attempted={("mine", "oak_log"): builds[:6]})
     assert gone.store[OAK_ID].status == "retired"
     assert [(each.verdict, rules(each)) for each in gone.decisions] == [("rejected", ["expired"])]
-    assert "last confirmed in build b1; 5 builds since" in gone.decisions[0].reasons[0].detail
+    assert "last confirmed in build b1; 5 builds since were offered it" in gone.decisions[0].reasons[0].detail
     # The same evidence again confirms nothing.
     same = passed(OAK, after=gone, build="b7", attempted=MINED)
     assert same.store[OAK_ID].status == "retired"
@@ -265,21 +276,47 @@ def test_a_won_use_confirms_and_a_lost_one_does_not() -> None:
 
 def test_builds_without_the_occasion_do_not_count() -> None:
     first = passed(OAK, build="b1")
-    elsewhere: Occasions = {("mine", "birch_log"): MINED["mine", "oak_log"], ("craft", "oak_log"): ("b2",)}
+    elsewhere: Occasions = {
+        ("mine", "birch_log"): MINED["mine", "oak_log"],
+        ("craft", "oak_log"): (Occasion("b2", OFFERED),),
+    }
     assert passed(after=first, attempted=elsewhere).store == first.store
 
 
-def test_occasions_are_the_attempts_that_the_infrastructure_did_not_end() -> None:
-    episodes = pl.DataFrame({"episode_id": ["e1", "e2", "e3"], "build": ["b2", "b1", "b3"]})
-    attempts = pl.DataFrame(
+def test_what_was_not_offered_does_not_expire() -> None:
+    """As what is imported into an early build: those who played the later ones did not have it."""
+    first = passed(OAK, build="b1")
+    others = {("mine", "oak_log"): tuple(Occasion(f"b{number}", "another") for number in range(2, 9))}
+    assert passed(after=first, attempted=others).store == first.store
+
+
+def test_what_a_rollback_brought_back_has_its_time_again() -> None:
+    first = passed(OAK, build="b1")
+    assert passed(after=first, attempted=MINED, set_back="b6").store == first.store
+    assert passed(after=first, attempted=MINED, set_back="b4").store[OAK_ID].status == "retired"
+
+
+def test_occasions_are_attempts_with_knowledge_in_builds_that_are_learnt_from() -> None:
+    """The infrastructure ended e3, e4 was played without a snapshot, b5 was not learnt from."""
+    episodes = pl.DataFrame(
         {
-            "episode_id": ["e1", "e2", "e2", "e3"],
-            "kind": ["mine", "mine", None, "mine"],
-            "target": ["oak_log", "oak_log", None, "oak_log"],
-            "end_reason": ["success", "timeout", "timeout", "infrastructure"],
+            "episode_id": ["e1", "e2", "e3", "e4", "e5"],
+            "build": ["b2", "b1", "b3", "b4", "b5"],
+            "snapshot_id": ["s", "s", "s", None, "s"],
         }
     )
-    assert occasions(episodes, attempts) == {("mine", "oak_log"): ("b1", "b2"), (None, None): ("b1",)}
+    attempts = pl.DataFrame(
+        {
+            "episode_id": ["e1", "e2", "e2", "e3", "e4", "e5"],
+            "kind": ["mine", "mine", None, "mine", "mine", "mine"],
+            "target": ["oak_log", "oak_log", None, "oak_log", "oak_log", "oak_log"],
+            "end_reason": ["success", "timeout", "timeout", "infrastructure", "success", "success"],
+        }
+    )
+    assert occasions(episodes, attempts, {"b1", "b2", "b3", "b4"}) == {
+        ("mine", "oak_log"): (Occasion("b1", "s"), Occasion("b2", "s")),
+        (None, None): (Occasion("b1", "s"),),
+    }
 
 
 def test_the_fold_shows_curator_the_builds_that_had_the_occasion() -> None:
@@ -290,12 +327,17 @@ def test_the_fold_shows_curator_the_builds_that_had_the_occasion() -> None:
         build="b6",
         proposed=(),
         reviews=(),
-        usage=(),
-        episodes=from_rows("episodes", [{"episode_id": one, "build": one} for one in builds]),
+        usage=tuple(use for build in builds for use in uses(build, None)),
+        episodes=from_rows(
+            "episodes", [{"episode_id": one, "build": one, "snapshot_id": OFFERED} for one in builds]
+        ),
         attempts=from_rows("attempts", [{"episode_id": one, **mined} for one in builds]),
         events=from_rows("events", []),
         feedback=from_rows("feedback", []),
+        offered={OFFERED: frozenset({OAK_ID})},
     )
+    kept = curator(DOMAIN, CuratorSettings())(replace(evidence, usage=()), store)
+    assert kept.store[OAK_ID].status == "active", "nothing was learnt from these builds"
     expired = curator(DOMAIN, CuratorSettings())(evidence, store)
     assert expired.store[OAK_ID].status == "retired"
     assert [(each.build, rules(each)) for each in expired.decisions] == [("b6", ["expired"])]

@@ -193,10 +193,11 @@ def test_sensors_are_off_until_the_settings_switch_them_on(tmp_path: Path) -> No
     assert {sensor.name: sensor.default_status for sensor in off.sensor_defs} == dict.fromkeys(
         ("evaluate_new_snapshots", "take_in_handed_in"), dg.DefaultSensorStatus.STOPPED
     )
-    switched = small_settings(tmp_path, evaluate_snapshots=True, take_in=True, watch=tmp_path)
-    on = definitions(switched).get_repository_def()
+    on = definitions(
+        small_settings(tmp_path, evaluate_snapshots=True, watch=tmp_path, take_in=True)
+    ).get_repository_def()
     assert {sensor.name: sensor.default_status for sensor in on.sensor_defs} == dict.fromkeys(
-        ("evaluate_new_snapshots", "take_in_handed_in", "import_new_traces"), dg.DefaultSensorStatus.RUNNING
+        ("evaluate_new_snapshots", "import_new_traces", "take_in_handed_in"), dg.DefaultSensorStatus.RUNNING
     )
 
 

@@ -73,7 +73,7 @@ def test_agents_play_on_the_same_seeds(tmp_path: Path) -> None:
 
 def test_ways_to_take_knowledge_in_are_compared_pair_by_pair(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    asked = ["--episodes", "1", "--planners", "1"]
+    asked = ["--episodes", "1", "--planners", "1", "--ways", "checks,tryouts"]
     result = call(home, "study", "curation", *small(tmp_path), *asked)
     assert result.exit_code == 0, result.output
     rows = pl.read_parquet(home / "studies" / "curation.parquet")
@@ -108,7 +108,7 @@ def test_planner_seeds_are_shown_one_by_one(tmp_path: Path) -> None:
         (["misconceptions", "--shares", ","], "--shares names nothing"),
         (["agents", "--agents", "full,nobody"], "no row [nobody]"),
         (["agents", "--group", "nether"], "no group nether"),
-        (["curation", "--ways", "checks,hope"], "no way hope; there are: checks, tryouts"),
+        (["curation", "--ways", "checks,hope"], "no way hope; there are: checks, backtest, tryouts, both"),
     ],
 )
 def test_what_cannot_be_studied_ends_the_command_before_it_starts(

@@ -12,6 +12,7 @@ from warehouse.exchange import facts_imported
 from warehouse.facts import FeedbackFact, facts_from
 from warehouse.knowledge import Candidate
 from warehouse.records import from_rows
+from warehouse.snapshots import entry_ids
 from warehouse.trace_store import feedback_store, trace_store
 
 
@@ -37,6 +38,10 @@ class Evidence:
     imported: Mapping[str, FeedbackFact] = field(default_factory=dict)
     tryouts: tuple[TryOut, ...] = ()
     """of this build and of those before it"""
+    offered: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """snapshot id -> the ids of its entries, which those could use who played with it"""
+    set_back: str | None = None
+    """the last build before this one that was set back to an earlier snapshot"""
 
     @property
     def facts(self) -> dict[str, FeedbackFact]:
@@ -58,6 +63,12 @@ class Evidence:
         return frozenset(self.imported) - frozenset(self.feedback["feedback_id"])
 
     @property
+    def learnt(self) -> frozenset[str]:
+        """The builds that were learnt from: they proposed something, or logged how knowledge fared."""
+        used = {use.build for use in self.usage if use.build is not None}
+        return frozenset(used.union(candidate.build for candidate in self.proposed))
+
+    @property
     def candidates(self) -> tuple[Candidate, ...]:
         """The build's own, which are to be decided."""
         return tuple(candidate for candidate in self.proposed if candidate.build == self.build)
@@ -73,6 +84,7 @@ def evidence_by_build(home: Path, builds: Sequence[str], first: str) -> Iterator
     candidates, usage = log.read(home, "candidates", builds), log.read(home, "usage", builds)
     reviews, imports = log.read(home, "reviews", builds), log.read(home, "imports", builds)
     tryouts = log.read(home, "tryouts", builds)
+    set_back, offered = sorted(set(log.read(home, "rollbacks", builds)["build"])), entry_ids(home)
     frames = {name: from_rows(name, []) for name in ("episodes", "attempts", "events", "feedback")}
     for build in builds:
         for name, so_far in frames.items():
@@ -88,6 +100,8 @@ def evidence_by_build(home: Path, builds: Sequence[str], first: str) -> Iterator
             **frames,
             imported=facts_imported(imports.filter(pl.col("build") <= build)),
             tryouts=tuple(log.tryouts_of(held(tryouts.filter(pl.col("build") <= build), frames["episodes"]))),
+            offered=offered,
+            set_back=max((one for one in set_back if one < build), default=None),
         )
         _refuse_stale(evidence)
         yield evidence

@@ -36,7 +36,6 @@ from warehouse.knowledge import Candidate
 from warehouse.lifecycle import (
     Calendar,
     LifeSettings,
-    Occasions,
     confirmed_in,
     crowded_out,
     expiry_reasons,
@@ -94,7 +93,7 @@ def curate(
     settings: CuratorSettings | None = None,
     reviews: Iterable[Review] = (),
     imported: Collection[str] = (),
-    attempted: Occasions | None = None,
+    calendar: Calendar | None = None,
     tryouts: Iterable[TryOut] = (),
 ) -> Curation:
     """One pass over `candidates`.
@@ -103,8 +102,8 @@ def curate(
     so that a merge can add them up and a repeated pass does not count twice. One verdict among `reviews` that
     refuses a candidate is enough; one that accepts it changes nothing. `imported` are the facts that came
     with knowledge from elsewhere: evidence for it, but no part of the record that it is tested on.
-    `attempted` says in which builds what was attempted (`warehouse.lifecycle.occasions`); without it nothing
-    expires. `tryouts` is everything that was tried out so far; what they found harmful or futile is refused.
+    `calendar` says which builds had the occasion to confirm what; without it nothing expires. `tryouts` is
+    everything that was tried out so far; what they found harmful or futile is refused.
     """
     by_id = {ids.candidate: (candidate, ids.entry) for candidate in candidates for ids in [candidate.ids]}
     proposals = {one: by_id[one][0] for one in sorted(by_id)}
@@ -124,7 +123,7 @@ def curate(
         given,
         reasons,
         tuple(tested.values()),
-        Calendar(attempted or {}, domain),
+        calendar or Calendar({}, domain, {}),
     )
     return pass_.run()
 

@@ -36,7 +36,7 @@ from warehouse.database import (
 )
 from warehouse.domains import Domain
 from warehouse.entries import Decision, Entry
-from warehouse.lifecycle import occasions
+from warehouse.lifecycle import Calendar, occasions
 from warehouse.log_tables import LOG_TABLES, put_aside_rows
 from warehouse.rollback import (
     rollbacks,
@@ -139,6 +139,8 @@ def curator(domain: Domain, settings: CuratorSettings) -> CurateBuild:
     """`warehouse.curator.curate` for this domain and these settings, as `fold_build` takes it."""
 
     def curate_build(evidence: Evidence, store: Mapping[str, Entry]) -> Curation:
+        had = occasions(evidence.episodes, evidence.attempts, evidence.learnt)
+        calendar = Calendar(had, domain, evidence.offered, evidence.set_back)
         return curate(
             evidence.candidates,
             evidence.facts,
@@ -148,7 +150,7 @@ def curator(domain: Domain, settings: CuratorSettings) -> CurateBuild:
             replace(settings, build=evidence.build),
             evidence.reviews,
             evidence.only_imported,
-            occasions(evidence.episodes, evidence.attempts),
+            calendar,
             evidence.tryouts,
         )
 

@@ -7,7 +7,7 @@ brings it back.
     active ──(late uses are mostly lost)──> demoted ──(hardly any is won)──> retired: fading
        ^  <──(wins half of them again)──────┘
        │
-       ├──(unconfirmed in n builds that had the occasion)──> retired: expired ──(new evidence)──> active
+       ├──(offered in n builds, confirmed in none of them)─> retired: expired ──(new evidence)──> active
        └──(the domain's store is full)─────────────────────> retired: capacity ──(room again)───> active
 
 Everything here is a pure function of evidence and settings, worked out anew in each pass of Curator, so a
@@ -16,10 +16,10 @@ whatever is as relevant and active (warehouse/retrieval.py): only use can show t
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -44,8 +44,16 @@ OF_THE_RULES: Final = frozenset(
 """Failure types whose evidence names what the action lacked, or what the agent did: they come again in any
 world. Every other type says what happened there and then, which one world can bring about alone."""
 
-Occasions = Mapping[Action, Sequence[str]]
-"""action -> the builds, in order, in which it was attempted"""
+
+class Occasion(NamedTuple):
+    """A build in which an action was attempted, by an agent that was given the knowledge of a snapshot."""
+
+    build: str
+    snapshot_id: str
+
+
+Occasions = Mapping[Action, Sequence[Occasion]]
+"""action -> the occasions to confirm something about it, in order"""
 
 
 @dataclass(frozen=True)
@@ -57,11 +65,11 @@ class LifeSettings:
     to notice that the world changed. `sure`: how probable it must be that the rate of wins is below a bound.
     `demote_below`: a plan with the entry fails more often than not. Four losses without a win are enough.
     `retire_below`: three of four fail; ten losses without a win. Between the two it can recover.
-    `expire_after`: builds in which the entry's action was attempted, and which neither brought evidence for
-    it nor a won use of it: five times others were right without it. One that never comes up costs nothing and
-    does not expire. `capacity`: served entries of a domain; twice the largest store that the bench curates
-    into, far above what experience has filled. `worlds_of_a_failure`: so many worlds must have shown a
-    failure that is not of the rules before a remedy for it is knowledge.
+    `expire_after`: builds in which the entry was offered and its action attempted, and which neither brought
+    evidence for it nor a won use of it: five times others were right without it. One that never comes up
+    costs nothing and does not expire. `capacity`: served entries of a domain; twice the largest store that
+    the bench curates into, far above what experience has filled. `worlds_of_a_failure`: so many worlds must
+    have shown a failure that is not of the rules before a remedy for it is knowledge.
     """
 
     recent_uses: int = 12
@@ -171,41 +179,64 @@ def standing(
 # Expiry
 
 
-def occasions(episodes: pl.DataFrame, attempts: pl.DataFrame) -> dict[Action, tuple[str, ...]]:
-    """Action -> the builds, in order, in which it was attempted, from frames of the contract. An attempt that
-    the infrastructure ended is no occasion to confirm anything."""
+def occasions(
+    episodes: pl.DataFrame, attempts: pl.DataFrame, learnt: Iterable[str]
+) -> dict[Action, tuple[Occasion, ...]]:
+    """The occasions in frames of the contract. None is an attempt that the infrastructure ended, one of an
+    episode without a snapshot (a recording, a cold start), nor one of a build that is not among those that
+    were `learnt` from: such a build can confirm nothing."""
     found = (
         attempts.lazy()
         .filter(pl.col("end_reason").cast(pl.String) != "infrastructure")
-        .join(episodes.lazy().select("episode_id", "build"), on="episode_id")
-        .select(pl.col("kind").cast(pl.String), "target", "build")
+        .join(episodes.lazy().select("episode_id", "build", "snapshot_id"), on="episode_id")
+        .filter(pl.col("snapshot_id").is_not_null(), pl.col("build").is_in(sorted(learnt)))
+        .select(pl.col("kind").cast(pl.String), "target", "build", "snapshot_id")
         .unique()
-        .sort("kind", "target", "build")
+        .sort("kind", "target", "build", "snapshot_id")
         .collect()
     )
-    builds: defaultdict[Action, list[str]] = defaultdict(list)
-    for kind, target, build in found.iter_rows():
-        builds[kind, target].append(build)
-    return {action: tuple(named) for action, named in builds.items()}
+    named: defaultdict[Action, list[Occasion]] = defaultdict(list)
+    for kind, target, build, snapshot_id in found.iter_rows():
+        named[kind, target].append(Occasion(build, snapshot_id))
+    return {action: tuple(each) for action, each in named.items()}
 
 
 class Calendar:
-    """Which builds had the occasion to confirm what."""
+    """Which builds had the occasion to confirm what.
 
-    def __init__(self, attempted: Occasions, domain: Domain) -> None:
+    `offered`: snapshot id -> the ids of its entries. `set_back`: the last build that was set back to an
+    earlier snapshot. What confirmed its entries until then was taken back with the rest, so that no occasion
+    up to it counts against them.
+    """
+
+    def __init__(
+        self,
+        attempted: Occasions,
+        domain: Domain,
+        offered: Mapping[str, Collection[str]],
+        set_back: str | None = None,
+    ) -> None:
         self._domain = domain
-        self._builds: defaultdict[Action, set[str]] = defaultdict(set)
-        for (kind, target), builds in attempted.items():
+        self._offered = offered
+        self._occasions: defaultdict[Action, set[Occasion]] = defaultdict(set)
+        for (kind, target), had in attempted.items():
             for action in ((kind, target), (kind, None), (None, target), (None, None)):
-                self._builds[action] |= set(builds)
+                self._occasions[action] |= {each for each in had if each.build > (set_back or "")}
 
     def builds_since(self, entry: Entry, build: str) -> list[str]:
-        """The builds after `build` in which the action that an entry is about was attempted, in order. A tag
-        stands for its members."""
+        """The builds after `build` in which an entry was offered and the action that it is about attempted,
+        in order. A tag stands for its members, and what was merged into an entry for the entry."""
         kind, target = action_of(entry.content)
         named = {target} if target is None else {target, *known_names(target, self._domain)}
-        had = set().union(*(self._builds.get((kind, name), set()) for name in named))
-        return sorted(one for one in had if one > build)
+        kin = {entry.entry_id, *entry.merged_from}
+        had = set().union(*(self._occasions.get((kind, name), set()) for name in named))
+        return sorted(
+            {
+                each.build
+                for each in had
+                if each.build > build and not kin.isdisjoint(self._offered.get(each.snapshot_id, ()))
+            }
+        )
 
 
 def confirmed_in(entry: Entry, record: Mapping[str, Outcomes]) -> str:
@@ -222,7 +253,7 @@ def expiry_reasons(
     if len(since) < settings.expire_after:
         return ()
     detail = (
-        f"last confirmed in build {last}; {len(since)} builds since had the occasion and did not "
+        f"last confirmed in build {last}; {len(since)} builds since were offered it and did not "
         f"(the last: {since[-1]})"
     )
     return (Reason(rule="expired", detail=detail),)

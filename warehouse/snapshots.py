@@ -186,6 +186,18 @@ def list_snapshots(home: Path) -> list[Path]:
     return sorted(folder for folder in folders if folder.name not in _POINTERS.values())
 
 
+def entry_ids(home: Path) -> dict[str, frozenset[str]]:
+    """Snapshot id -> the ids of its entries, of every committed snapshot."""
+    found = {}
+    for folder in list_snapshots(home):
+        try:
+            ids = pl.read_parquet(folder / ENTRIES, columns=["entry_id"], glob=False)["entry_id"]
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise DamagedShardError(f"{folder / ENTRIES} cannot be read: {error}") from error
+        found[folder.name] = frozenset(ids)
+    return found
+
+
 def publish_snapshot(home: Path, build: str, entries: Iterable[Entry], curated: bool = True) -> Path:
     """Writes the snapshot and names it as the one that `build` published; the snapshot's folder. A build has
     one of each sort, with a pointer of its own.

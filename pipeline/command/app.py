@@ -11,15 +11,18 @@ from pipeline.command import curriculum, knowledge, model, monitor, snapshot, st
 from pipeline.command.options import (
     Agent,
     AnyModel,
+    Backend,
     Build,
     Cap,
     Episodes,
     Groups,
     Planners,
+    RayAddress,
     SuiteName,
     Tasks,
     Workers,
     WorldSeed,
+    where,
 )
 from pipeline.failures import class_of, is_expected
 from warehouse.suites import DEFAULT_SUITE
@@ -124,6 +127,8 @@ def loop(
     task: Tasks = None,
     agent: Agent = "full",
     workers: Workers = 2,
+    backend: Backend = None,
+    ray_address: RayAddress = None,
     horizon_cap: Cap = None,
     seed: WorldSeed = 0,
     any_model: AnyModel = False,
@@ -139,13 +144,14 @@ def loop(
 
     * `mineevolve loop`
     * `mineevolve loop --builds 2 --group wooden --group stone --worlds 5`
+    * `mineevolve loop --backend ray --workers 0`
     """
     from pipeline.command.loop import loop as closed_loop
 
     options = {"suite": suite, "tasks": task or [], "episodes": episodes, "planners": planners}
     options |= {"agent": agent, "workers": workers, "horizon_cap": horizon_cap, "seed": seed}
     options |= {"any_model": any_model}
-    closed_loop(builds, group or [], worlds, options)
+    closed_loop(builds, group or [], worlds, options, where(backend, ray_address))
 
 
 @app.command()
@@ -158,6 +164,8 @@ def train(
     planners: Planners = 1,
     agent: Agent = "full",
     workers: Workers = 2,
+    backend: Backend = None,
+    ray_address: RayAddress = None,
     horizon_cap: Cap = None,
     seed: WorldSeed = 0,
     any_model: AnyModel = False,
@@ -172,13 +180,14 @@ def train(
 
     * `mineevolve train --build 0001 --group wooden`
     * `mineevolve train --build 0002 --group wooden --group stone --episodes 5`
+    * `mineevolve train --build 0003 --backend ray --workers 0`
     """
     from pipeline.command import rollouts
 
     options = {"suite": suite, "tasks": task or [], "episodes": episodes, "planners": planners}
     options |= {"agent": agent, "workers": workers, "horizon_cap": horizon_cap, "seed": seed}
     options |= {"any_model": any_model}
-    rollouts.train(build, group or [], options)
+    rollouts.train(build, group or [], options, where(backend, ray_address))
 
 
 @app.command()
@@ -191,6 +200,8 @@ def evaluate(
     planners: Planners = 1,
     agent: Agent = "full",
     workers: Workers = 2,
+    backend: Backend = None,
+    ray_address: RayAddress = None,
     horizon_cap: Cap = None,
     seed: WorldSeed = 0,
     any_model: AnyModel = False,
@@ -203,6 +214,7 @@ def evaluate(
 
     * `mineevolve evaluate --build 0001 --group wooden`
     * `mineevolve evaluate --build 0002 --planners 5`
+    * `mineevolve evaluate --build 0002 --backend ray --ray-address ray-head:6379 --workers 0`
     * `mineevolve evaluate --build 0002 --agent no_curation`
     """
     from pipeline.command import rollouts
@@ -210,7 +222,7 @@ def evaluate(
     options = {"suite": suite, "tasks": task or [], "episodes": episodes, "planners": planners}
     options |= {"agent": agent, "workers": workers, "horizon_cap": horizon_cap, "seed": seed}
     options |= {"any_model": any_model}
-    rollouts.evaluate(build, group or [], options)
+    rollouts.evaluate(build, group or [], options, where(backend, ray_address))
 
 
 @app.command()

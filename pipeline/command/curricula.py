@@ -1,7 +1,7 @@
 """What `mineevolve curriculum` does."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -113,10 +113,19 @@ def checked(names: Sequence[str]) -> None:
         raise fail(f"curricula with a mistake in them: {wrong}", FAILED)
 
 
-def made(name: str, builds: int | None, workers: int, home: Path | None, *, evaluate: bool) -> None:
-    """Orders and completes the builds, evaluates them, writes the report, and shows the checkpoints."""
+def made(
+    name: str,
+    builds: int | None,
+    workers: int,
+    home: Path | None,
+    where: Mapping[str, str],
+    *,
+    evaluate: bool,
+) -> None:
+    """Orders and completes the builds, evaluates them, writes the report, and shows the checkpoints. `where`
+    are settings of where worlds are stepped."""
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
-    settings = Settings()
+    settings = Settings(**where)
     found = _found(settings, name)
     if builds is not None and found.last is not None and builds > found.last:
         raise fail(f"{found.name} has {found.last} builds", MISUSED)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pipeline.command.options import Workers
+from pipeline.command.options import Backend, RayAddress, Workers, where
 
 app = typer.Typer(
     help="Curricula: what the builds of a store are made from, and in which order (docs/curricula.md).",
@@ -75,6 +75,8 @@ def run(
         bool, typer.Option("--evaluate/--no-evaluate", help="ask every snapshot, frozen, when all are made")
     ] = True,
     workers: Workers = 2,
+    backend: Backend = None,
+    ray_address: RayAddress = None,
     out: Annotated[
         Path | None, typer.Option(help="its data home (default: curricula/NAME in the data home)")
     ] = None,
@@ -91,4 +93,4 @@ def run(
     """
     from pipeline.command.curricula import made
 
-    made(name, builds, workers, out, evaluate=evaluate)
+    made(name, builds, workers, out, where(backend, ray_address), evaluate=evaluate)

@@ -4,7 +4,7 @@ train a build -> its snapshot -> train the next with it -> ... -> evaluate them 
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from time import monotonic
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from warehouse.tasks import Suite
 
 
-def loop(builds: int, groups: Sequence[str], worlds: int, options: dict[str, Any]) -> None:
+def loop(
+    builds: int, groups: Sequence[str], worlds: int, options: dict[str, Any], where: Mapping[str, str]
+) -> None:
     """Plays, learns, evaluates and reports; what is there already is not done again. `worlds` per task are
     evaluated in (with all but the last snapshot only the first of them); `options` is what training is played
-    with."""
+    with, `where` settings of where worlds are stepped."""
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
-    settings = Settings()
+    settings = Settings(**where)
     suite, config = chosen_exercise(settings, groups, options)
     chosen = [
         group

@@ -1,8 +1,17 @@
 """Options that several commands share."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
+
+
+class BackendName(StrEnum):
+    """Where worlds are stepped."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
 
 Build = Annotated[str | None, typer.Option(help="the build to work on; builds are folded in sorted order")]
 Groups = Annotated[
@@ -15,9 +24,35 @@ Tasks = Annotated[
 Episodes = Annotated[int, typer.Option(min=1, help="worlds per task")]
 Planners = Annotated[int, typer.Option(min=1, help="planner seeds, each with its own misconceptions")]
 Agent = Annotated[str, typer.Option(help="a row of rollouts/agents.toml")]
-Workers = Annotated[int, typer.Option(min=0, help="processes that step worlds; 0: this one does")]
+Workers = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="processes that step worlds; 0: this one does, and with Ray as many as the cluster has room for",
+    ),
+]
 Cap = Annotated[
     int | None, typer.Option("--horizon-cap", min=1, help="end every episode after so many ticks")
 ]
 AnyModel = Annotated[bool, typer.Option("--any-model", help="play with knowledge that another model learnt")]
 WorldSeed = Annotated[int, typer.Option("--seed", help="the seed that world seeds are derived from")]
+Backend = Annotated[
+    BackendName | None,
+    typer.Option(
+        help="where worlds are stepped: processes of this machine, or actors of a Ray cluster "
+        "(docs/scale.md); default: MINEEVOLVE_BACKEND, or local"
+    ),
+]
+RayAddress = Annotated[
+    str | None,
+    typer.Option(
+        help="with --backend ray: the cluster (default: MINEEVOLVE_RAY_ADDRESS, or that of this machine, "
+        "which is started where there is none)"
+    ),
+]
+
+
+def where(backend: BackendName | None, ray_address: str | None) -> dict[str, str]:
+    """The settings that these two options take the place of."""
+    chosen = {"backend": backend and backend.value, "ray_address": ray_address}
+    return {name: value for name, value in chosen.items() if value is not None}

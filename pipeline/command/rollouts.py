@@ -1,7 +1,7 @@
 """`mineevolve train` and `mineevolve evaluate`."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from warehouse.tasks import Suite
 
 
-def train(named: str | None, groups: Sequence[str], options: dict[str, Any]) -> None:
+def train(
+    named: str | None, groups: Sequence[str], options: dict[str, Any], where: Mapping[str, str]
+) -> None:
     """Plays the groups, judges them, learns from the whole build and shows what came of it."""
-    settings, build, suite, config = begin(named, groups, options)
+    settings, build, suite, config = begin(named, groups, options, where)
     from pipeline import launch
     from rollouts.exercise import caveat
     from rollouts.lineage import TRAINING, episodes_of
@@ -59,9 +61,11 @@ def train(named: str | None, groups: Sequence[str], options: dict[str, Any]) -> 
     )
 
 
-def evaluate(named: str | None, groups: Sequence[str], options: dict[str, Any]) -> None:
+def evaluate(
+    named: str | None, groups: Sequence[str], options: dict[str, Any], where: Mapping[str, str]
+) -> None:
     """Plays a build's snapshot against the empty store and shows both, group by group."""
-    settings, build, suite, config = begin(named, groups, options)
+    settings, build, suite, config = begin(named, groups, options, where)
     from pipeline import launch
     from rollouts.evaluation import by_planner_seed, comparison
     from rollouts.exercise import caveat
@@ -116,11 +120,12 @@ def report(page: Path | None, named: str) -> None:
 
 
 def begin(
-    named: str | None, groups: Sequence[str], options: dict[str, Any]
+    named: str | None, groups: Sequence[str], options: dict[str, Any], where: Mapping[str, str] | None = None
 ) -> tuple[Settings, str, "Suite", dict[str, Any]]:
-    """What both commands need; a wrong name ends the command before anything is started."""
+    """What both commands need; a wrong name ends the command before anything is started. `where` are settings
+    of where worlds are stepped."""
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
-    settings = Settings()
+    settings = Settings(**(where or {}))
     build = chosen_build(named, settings)
     suite, config = chosen_exercise(settings, groups, options)
     if options["tasks"] and len(groups or suite.groups) != 1:

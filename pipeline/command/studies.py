@@ -65,7 +65,7 @@ class Condition:
 def across_planners(named: str | None, groups: Sequence[str], options: dict[str, Any]) -> None:
     """Evaluates a build's snapshot with several planner seeds and shows how much they differ."""
     settings, build, suite, _ = begin(named, groups, options)
-    evaluate(named, groups, options)
+    evaluate(named, groups, options, {})
     import polars as pl
 
     from rollouts.evaluation import by_planner_seed

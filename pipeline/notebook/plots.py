@@ -167,14 +167,14 @@ PLOTS: Final = {
     ),
     "knowledge_growth": Plot(
         "How does the store grow?",
-        "SELECT build, active, retired FROM knowledge_growth ORDER BY build",
+        "SELECT build, active, demoted, retired FROM knowledge_growth ORDER BY build",
         _growth,
         "`mineevolve run` or `mineevolve loop`",
     ),
     "uses": Plot(
         "How did the entries fare that were used?",
         "SELECT entry_id, type, kind, target, failure_type, uses, wins, confidence, support_episodes\n"
-        "FROM knowledge WHERE status = 'active' ORDER BY entry_id",
+        "FROM knowledge WHERE status IN ('active', 'demoted') ORDER BY entry_id",
         _uses,
         "`mineevolve run` or `mineevolve loop`",
     ),

@@ -18,6 +18,8 @@ def _scripted(domain: Domain, seed: int) -> Executor:
 
 
 EXECUTORS: Final[Mapping[str, Callable[[Domain, int], Executor]]] = {"scripted": _scripted}
+POLICIES: Final = frozenset[str]()
+"""the executors that ask a policy: on a cluster with GPUs each of their actors has one"""
 
 
 def executor(name: str, domain: Domain, seed: int) -> Executor:

@@ -23,10 +23,11 @@ from rollouts.model_score.playing import BUILD, Failure, succeeds_after
 from rollouts.progress import followed
 from rollouts.rates import Rate
 from rollouts.worlds.techtree.situations import Situation
-from warehouse.curator import curate
+from warehouse.curator import CuratorSettings, curate
 from warehouse.domains import Domain
 from warehouse.grammar import conditions_of, known_names
 from warehouse.knowledge import Candidate, Predicate, RemedyContent
+from warehouse.lifecycle import LifeSettings
 from warehouse.state import holds
 
 QUESTIONS: Final[Mapping[str, str]] = {
@@ -52,6 +53,7 @@ is the answer's error, or Curator's reasons."""
 _NO_DOCUMENT: Final[frozenset[ErrorReason]] = frozenset(
     {"length", "empty", "invalid_json", "schema", "refusal"}
 )
+_ALONE: Final = CuratorSettings(backtest=None, life=LifeSettings(worlds_of_a_failure=1))
 
 
 @dataclass(frozen=True)
@@ -157,9 +159,10 @@ def _told(candidate: Candidate) -> list[str]:
 
 
 def refusals(failure: Failure, candidate: Candidate, domain: Domain) -> tuple[str, ...]:
-    """Why Curator does not take a candidate into an empty store; empty where it does."""
+    """Why Curator does not take a candidate into an empty store; empty where it does. It is asked about one
+    failure alone, so that nothing is held against it that takes other worlds to know."""
     facts = {fact.feedback_id: fact for fact in failure.facts}
-    (decision,) = curate([candidate], facts, {}, (), domain).decisions
+    (decision,) = curate([candidate], facts, {}, (), domain, _ALONE).decisions
     return tuple(f"{reason.rule}: {reason.detail}" for reason in decision.reasons)
 
 
