@@ -15,7 +15,7 @@ from rollouts.evaluation import FROZEN, evaluation_home, stored
 from rollouts.exercise import caveat
 from rollouts.success import UnpairedError, success_rows
 from warehouse import log
-from warehouse.fold import load_evaluations
+from warehouse.log_tables import load_evaluations
 from warehouse.suites import DEFAULT_SUITE, find_suite
 from warehouse.trace_store import feedback_store, trace_store
 

@@ -96,6 +96,10 @@ class InProcess:
         }
         return self.execute("learn_from_rollouts", build, partition_key=build, ops=ops)
 
+    def take_in_candidates(self, build: str) -> dg.ExecuteInProcessResult:
+        """From what was handed in, or imported, for a build to its snapshot."""
+        return self.execute("take_in_candidates", build, partition_key=build)
+
     def keep_knowledge(self, build: str) -> dg.ExecuteInProcessResult:
         """The snapshot of a build that is not learnt from: what it began with."""
         return self.execute("keep_knowledge", build, partition_key=build)

@@ -58,8 +58,8 @@ keep_knowledge: Final = dg.define_asset_job(
 take_in_candidates: Final = dg.define_asset_job(
     "take_in_candidates",
     selection=LEARNING - dg.AssetSelection.assets("knowledge_candidates"),
-    description="What other machines handed in for a build, taken from the inbox, reviewed, decided on and "
-    "frozen. Switch on the sensor take_in_handed_in, and it is done by itself.",
+    description="What other machines handed in for a build, taken from the inbox, reviewed, tried out, "
+    "decided on and frozen. Switch on the sensor take_in_handed_in, and it is done by itself.",
 )
 evaluate_snapshot: Final = dg.define_asset_job(
     "evaluate_snapshot",

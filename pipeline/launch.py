@@ -32,6 +32,7 @@ __all__ = [
     "learn_knowledge",
     "prepare",
     "publish_analysis",
+    "take_in_candidates",
     "train_build",
     "write_report",
 ]
@@ -90,6 +91,12 @@ def learn_from_rollouts(
     the training's ExerciseConfig, and the try-outs with so many `workers`."""
     with _executor(settings) as executor:
         return executor.learn_from_rollouts(build, misconceptions, workers)
+
+
+def take_in_candidates(settings: Settings, build: str) -> dg.ExecuteInProcessResult:
+    """From what was handed in, or imported, for a build to its snapshot."""
+    with _executor(settings) as executor:
+        return executor.take_in_candidates(build)
 
 
 def complete_build(settings: Settings, order: Order, workers: int) -> bool:

@@ -11,21 +11,26 @@ from typing import Final
 
 import dagster as dg
 import orjson
+from dagster._core.storage.dagster_run import NOT_FINISHED_STATUSES
+from dagster._core.storage.tags import PARTITION_NAME_TAG
 from dagster_shared.error import SerializableErrorInfo
 
 from assets.partitions import IMPORTED, builds, key_of
 from pipeline.builds import RETRIES, UNATTENDED_TAG
 from pipeline.curricula import find_curriculum
 from pipeline.failures import is_infrastructure
-from pipeline.in_process import BUILD_TAG, evaluation_ops, import_config, range_tags
+from pipeline.in_process import BUILD_TAG, end_dead_runs, evaluation_ops, import_config, range_tags
 from pipeline.jobs import evaluate_snapshot, import_traces, take_in_candidates
 from pipeline.orders import Order, is_evaluated, next_build, order_of, read_order
 from pipeline.settings import Settings
 from rollouts.evaluation import stored
 from rollouts.ingest.protocol import printable
+from warehouse.database import BusyError
 from warehouse.domains import load_domain
 from warehouse.ids import derive_id
-from warehouse.inbox import waiting
+from warehouse.inbox import is_named_as_one, waiting
+from warehouse.log import LogShard
+from warehouse.log_tables import unlisted
 from warehouse.snapshots import published_snapshot
 from warehouse.trace_store import trace_store
 
@@ -103,7 +108,8 @@ def _as_every_night(settings: Settings, build: str) -> Order:
 
 
 def take_in_handed_in(settings: Settings) -> dg.SensorDefinition:
-    """Asks for a curation of each build that something in the inbox is for."""
+    """Asks for a curation of each build that a shard in the inbox is for, or that candidates were taken in
+    for which nobody decided on."""
 
     @dg.sensor(
         name="take_in_handed_in",
@@ -114,9 +120,12 @@ def take_in_handed_in(settings: Settings) -> dg.SensorDefinition:
         "and decided on, a run for each build.",
     )
     def take_in_handed_in(context: dg.SensorEvaluationContext) -> dg.SensorResult:
-        lying: dict[str, list[str]] = {}
-        for path in waiting(settings.home):
-            lying.setdefault(path.parent.name, []).append(path.name)
+        lying: dict[str, list[tuple[str, int]]] = {}
+        for path in filter(is_named_as_one, waiting(settings.home)):
+            # The same shard that is handed in again later is asked for again.
+            lying.setdefault(path.parent.name, []).append((path.name, path.stat().st_mtime_ns))
+        for shard in _undecided(settings.home, context.instance):
+            lying.setdefault(shard.build, []).append((shard.path.name, shard.path.stat().st_mtime_ns))
         keys = {
             build: _run_key(context, f"take in {build} {derive_id('inbox', lying[build])}") for build in lying
         }
@@ -131,6 +140,21 @@ def take_in_handed_in(settings: Settings) -> dg.SensorDefinition:
         return dg.SensorResult(requests, dynamic_partitions_requests=asked)
 
     return take_in_handed_in
+
+
+def _undecided(home: Path, instance: dg.DagsterInstance) -> list[LogShard]:
+    """The shards of candidates in the log that no curation has seen, of builds that no run works on."""
+    try:
+        shards = unlisted(home, "candidates", wait_s=0)
+    except BusyError:
+        return []  # perhaps they are being decided on; the next tick knows
+    if shards:
+        end_dead_runs(instance)
+    at_work = {
+        run.tags.get(PARTITION_NAME_TAG)
+        for run in instance.get_runs(dg.RunsFilter(statuses=NOT_FINISHED_STATUSES))
+    }
+    return [shard for shard in shards if shard.build not in at_work]
 
 
 def import_new_traces(settings: Settings, folder: Path) -> dg.SensorDefinition:

@@ -21,6 +21,7 @@ from warehouse import log, telemetry
 from warehouse.analysis import ANALYSIS
 from warehouse.database import WAREHOUSE, exclusive, lock_of
 from warehouse.domains import Domain
+from warehouse.entries import TryOut
 from warehouse.inbox import hand_in, take_in
 from warehouse.repair import mend_log, mend_pointers, mend_warehouse
 from warehouse.snapshots import list_snapshots, pointer, published_snapshot
@@ -203,6 +204,19 @@ def test_a_shard_that_nothing_holds_stays_and_is_named(home: Path) -> None:
     assert "`mineevolve run --build b1`" in words(repaired)
     assert new.path.read_bytes() == b"this is not what it was"
     assert folded <= set(files(home))
+
+
+def test_of_lost_try_outs_it_is_said_that_learning_plays_them_anew(home: Path) -> None:
+    row = {"entry_id": "e", "situation": "s", "episode_id": "x", "world_seed": 0, "arm": "with"}
+    tried = TryOut(**row, success=True, lead=0, ticks=9)
+    shard = log.append(home, "tryouts", "b1", log.tryout_rows("b1", [tried]))
+    assert shard is not None
+    garbage(shard)
+
+    (found,) = mend_log(home)
+
+    assert not found.mended
+    assert "`mineevolve run --build b1` learns the build again and plays them anew" in found.said
 
 
 def _rows(shard: log.LogShard) -> int:

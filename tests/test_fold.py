@@ -308,6 +308,31 @@ def test_a_use_counts_only_while_its_episode_is_there(
         assert_frame_equal(frame, folded[name])
 
 
+def test_a_try_out_counts_while_the_episode_of_its_situation_is_in_this_build_or_an_earlier_one(
+    home: Path,
+) -> None:
+    """What is drawn from an earlier build's episode is tried out there, and said in the log of its own."""
+    places = {"own": attempted("b2", 0, 1)[0][1], "earlier": attempted("b1", 0, 1)[0][1], "gone": "gone"}
+    rows = [
+        TryOut(
+            entry_id="e", situation=name, episode_id=episode, world_seed=0, arm="with", success=True,
+            lead=0, ticks=9,
+        )
+        for name, episode in places.items()
+    ]  # fmt: skip
+    log.append(home, "tryouts", "b2", log.tryout_rows("b2", rows))
+    seen: dict[str, set[str]] = {}
+
+    def watch(evidence: Evidence, store: Mapping[str, Entry]) -> Curated:
+        seen[evidence.build] = {one.situation for one in evidence.tryouts}
+        return curate(evidence, store)
+
+    rebuild(home, watch)
+
+    assert seen == {"b1": set(), "b2": {"own", "earlier"}}
+    assert set(tables(home, "tryouts")["tryouts"]["situation"]) == seen["b2"]
+
+
 def test_reviews_reach_curation_of_their_build_and_the_warehouse(home: Path) -> None:
     """They are written between two passes: folding the build again reads them, and so does a rebuild."""
     proposed = log.candidates_of(log.read(home, "candidates", ["b2"]))[0]

@@ -1,5 +1,6 @@
 """`mineevolve knowledge hand-in` and `take-in`, from one data home to another."""
 
+import shutil
 from pathlib import Path
 
 from tests.test_command import call, words
@@ -7,7 +8,9 @@ from tests.test_fold import make_home
 from tests.test_inbox import proposed
 from warehouse import log
 from warehouse.analysis import query
+from warehouse.database import WAREHOUSE
 from warehouse.exchange import facts_imported
+from warehouse.fold import all_builds
 from warehouse.inbox import hand_in, take_in, waiting
 from warehouse.snapshots import published_snapshot
 
@@ -89,3 +92,76 @@ def test_what_cannot_be_handed_in_is_said(tmp_path: Path) -> None:
         assert said in words(result)
     assert not shared.exists()
     assert waiting(tmp_path) == []
+
+
+def test_what_was_taken_in_and_left_undecided_is_decided_on_by_the_next(tmp_path: Path) -> None:
+    learnt(tmp_path, 0, 1)
+    learnt(tmp_path, 2, build="0002")  # and both times killed
+
+    first = call(tmp_path, "knowledge", "take-in", "--build", "0002")
+    assert first.exit_code == 0, first.output
+    assert published_snapshot(tmp_path, "0001") is None
+    second = call(tmp_path, "knowledge", "take-in")
+
+    assert second.exit_code == 0, second.output
+    told = f"decided on in build 0001, which publishes {published_snapshot(tmp_path, '0001')}."
+    assert told in words(second)
+    assert query(tmp_path, "SELECT count(*) FROM decisions").item() == 3
+    assert "The inbox is empty" in call(tmp_path, "knowledge", "take-in").output
+
+
+def test_where_the_warehouse_is_lost_nobody_decides_anew_on_what_was_decided(tmp_path: Path) -> None:
+    learnt(tmp_path, 0)
+    assert call(tmp_path, "knowledge", "take-in").exit_code == 0
+    (tmp_path / WAREHOUSE).unlink()
+
+    assert "The inbox is empty" in call(tmp_path, "knowledge", "take-in").output
+
+    assert not (tmp_path / WAREHOUSE).exists()
+
+
+def test_a_stray_file_has_its_row_and_makes_no_build(tmp_path: Path) -> None:
+    hand_in(tmp_path, *proposed(0, build="0001"))
+    assert call(tmp_path, "knowledge", "take-in").exit_code == 0
+    stray = tmp_path / "inbox" / "0009" / "notes.txt"
+    stray.parent.mkdir()
+    stray.write_text("no shard")
+
+    taken = call(tmp_path, "knowledge", "take-in")
+
+    assert taken.exit_code == 0, taken.output
+    assert "Nothing that could be taken in" in words(taken)
+    rows = query(tmp_path, "SELECT build, reason FROM quarantine")
+    assert rows["build"].to_list() == ["0009"]
+    assert query(tmp_path, "SELECT build FROM builds")["build"].to_list() == ["0001"] == all_builds(tmp_path)
+    assert published_snapshot(tmp_path, "0009") is None
+    rebuilt = call(tmp_path, "warehouse", "rebuild")
+    assert rebuilt.exit_code == 0, rebuilt.output
+    assert query(tmp_path, "SELECT build, reason FROM quarantine").equals(rows)
+    assert query(tmp_path, "SELECT build FROM builds")["build"].to_list() == ["0001"]
+
+
+def test_a_reviewer_is_asked_about_what_was_handed_in(tmp_path: Path) -> None:
+    hand_in(tmp_path, *proposed(0, 1, build="0001"))
+
+    taken = call(tmp_path, "knowledge", "take-in", MINEEVOLVE_REVIEWER="rules")
+
+    assert taken.exit_code == 0, taken.output
+    assert log.read(tmp_path, "reviews", ["0001"]).height == 2
+
+
+def test_a_failure_ends_in_one_line_and_the_next_goes_on(tmp_path: Path) -> None:
+    hand_in(tmp_path, *proposed(0, build="0001"))
+    damaged = tmp_path / "snapshots" / ("0" * 20) / "manifest.json"
+    damaged.parent.mkdir(parents=True)
+    damaged.write_text("{}")
+
+    failed = call(tmp_path, "knowledge", "take-in")
+
+    assert failed.exit_code == 1
+    assert "Traceback" not in failed.output
+    assert "take_in_candidates failed in curated_knowledge" in words(failed)
+    shutil.rmtree(tmp_path / "snapshots")
+    again = call(tmp_path, "knowledge", "take-in")
+    assert again.exit_code == 0, again.output
+    assert published_snapshot(tmp_path, "0001") is not None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from dagster._core.storage.tags import PARTITION_NAME_TAG
 
 from pipeline import launch
 from pipeline.builds import UNATTENDED_TAG, due_order
@@ -17,9 +18,10 @@ from pipeline.settings import Settings
 from tests.small_curriculum import small_settings
 from tests.test_inbox import proposed
 from tests.test_pipeline import recordings
+from warehouse.analysis import query
 from warehouse.database import BusyError
 from warehouse.domains import Domain
-from warehouse.inbox import hand_in, waiting
+from warehouse.inbox import hand_in, take_in, waiting
 from warehouse.snapshots import load_snapshot, publish_snapshot, published_snapshot
 from warehouse.trace_store import trace_store
 
@@ -234,3 +236,59 @@ def test_what_is_handed_in_is_taken_in_once_and_published(
     assert {entry.entry_id for entry in published.entries} == {one.entry_id for one in candidates}
     assert waiting(home) == []
     assert not evaluated(settings, instance, sensor).run_requests
+
+
+def test_the_same_shard_that_is_handed_in_again_is_taken_in_again(
+    settings: Settings, instance: dg.DagsterInstance
+) -> None:
+    sensor, home = "take_in_handed_in", settings.home
+    for _ in range(2):
+        hand_in(home, *proposed(0, build="0001"))
+        asked = evaluated(settings, instance, sensor)
+        assert executed(settings, instance, "take_in_candidates", asked).success
+        assert waiting(home) == []
+
+
+def test_what_was_taken_in_and_left_undecided_is_asked_for(
+    settings: Settings, instance: dg.DagsterInstance
+) -> None:
+    sensor, home = "take_in_handed_in", settings.home
+    hand_in(home, *proposed(0, build="0001"))
+    take_in(home)  # and killed
+
+    run = instance.create_run_for_job(
+        definitions(settings).resolve_job_def("learn_knowledge"),
+        tags={PARTITION_NAME_TAG: "0001"},
+        status=dg.DagsterRunStatus.STARTED,
+    )
+    assert not evaluated(settings, instance, sensor).run_requests, "whoever is at it may decide on it yet"
+    instance.report_run_failed(run)
+    asked = evaluated(settings, instance, sensor)
+    (request,) = asked.run_requests or ()
+    assert request.partition_key == "0001"
+
+    assert executed(settings, instance, "take_in_candidates", asked).success
+
+    assert published_snapshot(home, "0001") is not None
+    assert not evaluated(settings, instance, sensor).run_requests
+
+
+def test_a_damaged_shard_alone_makes_no_build(settings: Settings, instance: dg.DagsterInstance) -> None:
+    home = settings.home
+    (shard,) = hand_in(home, *proposed(0, build="0009"))
+    shard.path.write_bytes(b"damaged")
+    asked = evaluated(settings, instance, "take_in_handed_in")
+
+    assert executed(settings, instance, "take_in_candidates", asked).success
+
+    launch.publish_analysis(settings)
+    assert query(home, "SELECT build FROM quarantine")["build"].to_list() == ["0009"]
+    assert query(home, "FROM builds").is_empty()
+    assert published_snapshot(home, "0009") is None
+
+
+def test_a_stray_file_is_no_request(settings: Settings, instance: dg.DagsterInstance) -> None:
+    stray = settings.home / "inbox" / "0009" / "notes.txt"
+    stray.parent.mkdir(parents=True)
+    stray.write_text("no shard")
+    assert not evaluated(settings, instance, "take_in_handed_in").run_requests

@@ -7,6 +7,7 @@ import pytest
 
 from tests.test_command import call, words
 from tests.test_exchange import CASES, line
+from warehouse import log
 from warehouse.analysis import query
 from warehouse.snapshots import list_snapshots, published_snapshot
 
@@ -159,6 +160,16 @@ def test_what_is_exported_is_imported_elsewhere_as_the_same_snapshot(learnt: Pat
     )
     shown = call(tmp_path / "other", "knowledge", "list")
     assert "4 entries" in shown.output
+
+
+def test_a_reviewer_is_asked_about_what_is_imported(tmp_path: Path) -> None:
+    file = tmp_path / "one.jsonl"
+    file.write_bytes(line(CASES[0]))
+
+    result = call(tmp_path / "home", "knowledge", "import", str(file), MINEEVOLVE_REVIEWER="rules")
+
+    assert result.exit_code == 0, result.output
+    assert log.read(tmp_path / "home", "reviews", ["0000"]).height == 1
 
 
 def test_what_a_file_does_not_bear_out_is_shown_with_its_reason(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from rollouts.success import UnpairedError, success_rows
 from tests.test_fold import curate, make_home, tables
 from warehouse import log
 from warehouse.analysis import publish, query
-from warehouse.fold import load_evaluations, rebuild
+from warehouse.fold import rebuild
 from warehouse.ids import derive_id
+from warehouse.log_tables import load_evaluations
 
 TASKS, WORLDS, SEEDS = ("axe", "boat"), (1, 3), (0, 1)
 SPLIT = {"easy": ["wooden"], "hard": ["iron"]}

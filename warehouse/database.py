@@ -169,6 +169,12 @@ def fetch(con: duckdb.DuckDBPyConnection, sql: str, params: list[Any] | None = N
     return rows
 
 
+def run_script(con: duckdb.DuckDBPyConnection, script: str, build: str) -> None:
+    """Runs the statements of `sql/<script>.sql` about one build; only a variable reaches all of them."""
+    con.execute("SET VARIABLE build = ?", [build])
+    con.execute(statement(script))
+
+
 def quoted(text: str | Path) -> str:
     """`text` as an SQL string literal, for the places where DuckDB takes no parameter."""
     escaped = str(text).replace("'", "''")

@@ -145,6 +145,13 @@ def fact_of(record: str | bytes) -> FeedbackFact:
     return _FACTS.validate_json(record)
 
 
+def fault_of(error: ValidationError) -> str:
+    """The first thing that is wrong, in one line: where it stands, if that has a name, and what it is."""
+    fault = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in fault["loc"])
+    return f"{where}: {fault['msg']}" if where else fault["msg"]
+
+
 def _carried(
     entry: Entry, snapshot_id: str, facts: Mapping[str, FeedbackFact], models: Mapping[str, set[str]]
 ) -> dict[str, Any]:
@@ -223,7 +230,7 @@ def _taken(line: _Line, build: str, file_id: str, domain: str) -> _Taken:
             for fact in reversed(facts)
         }
     except ValidationError as error:
-        raise ExchangeError(f"{line.place}: {_fault(error)}") from error
+        raise ExchangeError(f"{line.place}: {fault_of(error)}") from error
     except TypeError as error:  # a number of more than 64 bits has no place in the store
         raise ExchangeError(f"{line.place}: evidence: {error}") from error
     found = candidate.entry_id
@@ -261,12 +268,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"a {type(value).__name__} in a fact")
-
-
-def _fault(error: ValidationError) -> str:
-    fault = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(str(part) for part in fault["loc"])
-    return f"{where}: {fault['msg']}" if where else fault["msg"]
 
 
 def episodes_of_imports(rows: pl.DataFrame) -> dict[str, str]:

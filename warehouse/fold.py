@@ -28,6 +28,7 @@ from warehouse.database import (
     lock_of,
     migrate,
     opened,
+    run_script,
     settle,
     statement,
     transaction,
@@ -36,6 +37,7 @@ from warehouse.database import (
 from warehouse.domains import Domain
 from warehouse.entries import Decision, Entry
 from warehouse.lifecycle import Calendar, occasions
+from warehouse.log_tables import LOG_TABLES, put_aside_rows
 from warehouse.rollback import (
     rollbacks,
     set_back,
@@ -69,19 +71,7 @@ LOADED: Final = (
     "quarantine",
     "data_quality",
 )
-INBOX: Final = "inbox"
-"""what `quarantine` calls the source of what was handed in (warehouse/inbox.py)"""
 _WITH_ORIGIN: Final = ("episodes", "quarantine")
-LOG_TABLES: Final = {
-    "candidates": "candidates",
-    "usage": "knowledge_usage",
-    "answers": "model_calls",
-    "reviews": "reviews",
-    "tryouts": "tryouts",
-    "rollbacks": "rollbacks",
-    "imports": "imports",
-    "evaluations": "evaluations",
-}
 _DECISION_COLUMNS: Final = pl.Schema(
     {
         **dict.fromkeys(("decision_id", "build", "candidate_id", "entry_id", "verdict"), pl.String()),
@@ -187,33 +177,24 @@ def rebuild(home: Path, curate: CurateBuild, wait_s: float = LOCK_WAIT_S) -> Fol
     """
     path = home / WAREHOUSE
     builds = all_builds(home)
+    load = sorted({*builds, *(shard.build for shard in log.shards(home))})
     with exclusive(lock_of(home), str(path), wait_s):
         for leftover in home.glob(f".{WAREHOUSE}.*.tmp*"):
             leftover.unlink()
         with replacing(path) as temporary:
             with opened(temporary) as con:
                 migrate(con)
-                report = _fold(con, home, builds, builds, curate)
+                report = _fold(con, home, load, builds, curate)
                 settle(con)
             # What a killed writer left here belongs to the old file and would be replayed on the new one.
             path.with_name(f"{WAREHOUSE}.wal").unlink(missing_ok=True)
     return report
 
 
-def load_evaluations(home: Path, build: str, wait_s: float = LOCK_WAIT_S) -> int:
-    """Loads what the log holds of a build's evaluations; how many rows. Nothing is curated: no curation reads
-    them, so this is all that `fold_build` would change. Raises as `writer` does."""
-    with writer(home, wait_s) as con, transaction(con):
-        _run(con, "fold/clear_evaluations", build)
-        rows = insert(con, "evaluations", log.read(home, "evaluations", [build]))
-        files = log_listed(home, build, ["evaluations"])
-        insert(con, "shards", pl.DataFrame(files, schema=SHARD_COLUMNS, orient="row"))
-    return rows
-
-
 def all_builds(home: Path) -> list[str]:
-    """Every build that has traces, feedback or log rows, in the order in which they are folded."""
-    logged = {shard.build for shard in log.shards(home)}
+    """Every build that has traces, feedback or log rows, in the order in which they are folded. One that only
+    something was put aside for is none."""
+    logged = {shard.build for shard in log.shards(home) if shard.kind != "put_aside"}
     return sorted({*trace_store(home).builds(), *feedback_store(home).builds(), *logged})
 
 
@@ -242,9 +223,9 @@ def _fold(
     curated = list(_curate(home, builds, first, before, curate, {one.snapshot_id: one for one in published}))
     with transaction(con):
         for build in load:
-            _run(con, "fold/clear_build", build)
+            run_script(con, "fold/clear_build", build)
             _load(con, home, build)
-        _run(con, "fold/clear_curation", first)
+        run_script(con, "fold/clear_curation", first)
         for one in curated:
             _insert_curation(con, one)
         if curated:
@@ -292,12 +273,16 @@ def _load(con: duckdb.DuckDBPyConnection, home: Path, build: str) -> None:
             files += listed(home, store.root.name, part)
             if part.table in LOADED and part.shards:
                 insert(con, part.table, _with_origin(part))
+    # In the log of a build may be a use, or a try-out, of an episode of one before it.
+    traces = trace_store(home)
+    so_far = traces.scan("episodes", [one for one in traces.builds() if one <= build])
+    episodes = so_far.select("episode_id").collect()
     for kind, table in LOG_TABLES.items():
         rows = log.read(home, kind, [build]).select(_columns(kind))
         if kind in ("usage", "tryouts"):
-            rows = held(rows, trace_store(home).scan("episodes", [build]).select("episode_id").collect())
+            rows = held(rows, episodes)
         insert(con, table, rows)
-    insert(con, "quarantine", _put_aside(home, build))
+    insert(con, "quarantine", put_aside_rows(home, build))
     files += log_listed(home, build, log.KINDS)
     insert(con, "shards", pl.DataFrame(files, schema=SHARD_COLUMNS, orient="row"))
 
@@ -307,19 +292,6 @@ def _with_origin(part: Part) -> pl.DataFrame:
     if part.table not in _WITH_ORIGIN:
         return rows
     origin = {"build": part.build, "task_group": part.group, "source_name": part.source}
-    return rows.with_columns(pl.lit(value).alias(name) for name, value in origin.items())
-
-
-def _put_aside(home: Path, build: str) -> pl.DataFrame:
-    """What was handed in and could not be read, as rows of `quarantine`."""
-    origin = {
-        "source": INBOX,
-        "task_group": INBOX,
-        "source_name": INBOX,
-        "severity": "quarantined",
-        "kept": 0,
-    }
-    rows = log.read(home, "put_aside", [build]).select("build", "position", "reason", "size", path="kept_at")
     return rows.with_columns(pl.lit(value).alias(name) for name, value in origin.items())
 
 
@@ -376,12 +348,6 @@ def _insert_snapshots(
             "version",
         )
         insert(con, "snapshot_entries", frozen.with_columns(snapshot_id=pl.lit(snapshot_id)))
-
-
-def _run(con: duckdb.DuckDBPyConnection, script: str, build: str) -> None:
-    """Runs a script of several statements about one build; only a variable reaches all of them."""
-    con.execute("SET VARIABLE build = ?", [build])
-    con.execute(statement(script))
 
 
 def _row_counts(con: duckdb.DuckDBPyConnection) -> dict[str, int]:

@@ -23,7 +23,7 @@ from pydantic import ValidationError
 
 from warehouse import log
 from warehouse.database import LOCK_WAIT_S, exclusive
-from warehouse.exchange import fact_as_json, fact_of
+from warehouse.exchange import fact_as_json, fact_of, fault_of
 from warehouse.facts import FeedbackFact
 from warehouse.ids import derive_id
 from warehouse.knowledge import Candidate
@@ -108,6 +108,11 @@ def waiting(home: Path, builds: Collection[str] | None = None) -> list[Path]:
     )
 
 
+def is_named_as_one(path: Path) -> bool:
+    """Whether a file of the inbox has a shard's name; one that has none lies there by mistake."""
+    return _NAME.fullmatch(path.name) is not None and not path.is_symlink()
+
+
 def take_in(home: Path, builds: Collection[str] | None = None, wait_s: float = LOCK_WAIT_S) -> Taken:
     """Takes what lies in the inbox, for these builds (all by default), into the log, and removes it there.
 
@@ -159,7 +164,7 @@ def _content_id(build: str, rows: list[tuple[str, str, str]]) -> str:
 def _read(path: Path) -> _Content:
     """What a shard holds; `_BadShardError` says what in it is wrong."""
     build = path.parent.name
-    if path.is_symlink() or not _NAME.fullmatch(path.name):
+    if not is_named_as_one(path):
         raise _BadShardError("is no shard: a shard is named by the 20 digits of its content")
     if path.stat().st_size > MOST_BYTES:
         raise _BadShardError(f"is larger than {MOST_BYTES >> 20} MiB")
@@ -180,7 +185,8 @@ def _read(path: Path) -> _Content:
             if (part, one) in seen:
                 raise ValueError("stands there twice")
         except ValueError as error:
-            raise _BadShardError(f"row {number}, {part} {one}: {_fault(error)}") from error
+            said = fault_of(error) if isinstance(error, ValidationError) else str(error)
+            raise _BadShardError(f"row {number}, {part} {one}: {said}") from error
         seen.add((part, one))
     return content
 
@@ -200,13 +206,6 @@ def _take_row(content: _Content, part: str, one: str, record: str, build: str) -
         content.candidates.append(candidate)
     else:
         raise ValueError("is neither a candidate nor a fact")
-
-
-def _fault(error: ValueError) -> str:
-    if not isinstance(error, ValidationError):
-        return str(error)
-    fault = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(str(part) for part in fault['loc'])}: {fault['msg']}"
 
 
 def _note(home: Path, build: str, shard_id: str, content: _Content) -> None:

@@ -18,8 +18,9 @@ from warehouse.analysis import ANALYSIS
 from warehouse.build_evidence import StaleFeedbackError
 from warehouse.database import CONFIG, WAREHOUSE, fetch, statement
 from warehouse.entries import Entry
-from warehouse.fold import INBOX, LOG_TABLES, CurateBuild, rebuild
+from warehouse.fold import CurateBuild, rebuild
 from warehouse.log import LogShard
+from warehouse.log_tables import INBOX, LOG_TABLES
 from warehouse.quarantine import place_for, set_aside
 from warehouse.shards import DamagedShardError, write_bytes
 from warehouse.snapshots import (
@@ -266,6 +267,8 @@ def _is_whole(shard: LogShard) -> bool:
 def _advice(home: Path, shard: LogShard) -> str:
     if shard.kind in _LEARNT:
         again = f"`mineevolve run --build {shard.build}` learns it anew from the build's feedback"
+    elif shard.kind == "tryouts":
+        again = f"`mineevolve run --build {shard.build}` learns the build again and plays them anew"
     elif shard.kind == "imports":
         again = (
             "`mineevolve knowledge import FILE`, or `knowledge hand-in` where it came from, brings it again"

@@ -1,6 +1,7 @@
 """`mineevolve knowledge export` and `import`."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import polars as pl
@@ -8,11 +9,12 @@ import polars as pl
 from pipeline.command.ask import query
 from pipeline.command.console import MISUSED, err, explained, fail, out, show
 from pipeline.command.named import named_snapshot, one_that_publishes
+from pipeline.command.rollouts import told
 from pipeline.command.sources import chosen_build
 from pipeline.settings import Settings
-from warehouse.domains import load_domain
 from warehouse.exchange import ExchangeError, exported, note_import
 from warehouse.shards import DamagedShardError, write_bytes
+from warehouse.snapshots import published_snapshot
 
 
 def export(target: Path, which: str | None) -> None:
@@ -43,12 +45,12 @@ def export(target: Path, which: str | None) -> None:
 
 
 def take_in(file: Path, build: str | None) -> None:
-    """Proposes what a file holds in a build, has Curator decide, and publishes what came of it."""
+    """Proposes what a file holds in a build, has it decided on, and publishes what came of it."""
     settings = Settings()
     home, chosen = settings.home, chosen_build(build, settings)
     with explained(ExchangeError, OSError, code=MISUSED):
         taken = note_import(home, chosen, file, settings.domain)
-    folder = curated_and_published(settings, [chosen])[chosen]
+    curated_and_published(settings, [chosen])
     rows = query(
         home,
         "SELECT d.verdict, c.type, c.kind, c.target, left(d.entry_id, 8) AS entry, "
@@ -62,29 +64,22 @@ def take_in(file: Path, build: str | None) -> None:
     show(rows.filter(pl.col("verdict") == "rejected"), f"{rows.height - accepted} entries were rejected")
     out.print(
         f"{accepted} of {rows.height} entries accepted into build {chosen}, by {taken.feedback} pieces of "
-        f"evidence that came with them. It publishes snapshot {folder.name}; the builds after it can play "
-        "with that.",
+        f"evidence that came with them. It publishes snapshot {published_snapshot(home, chosen)}; the builds "
+        "after it can play with that.",
         markup=False,
         soft_wrap=True,
     )
 
 
-def curated_and_published(settings: Settings, builds: Sequence[str]) -> dict[str, Path]:
-    """Has Curator decide on what these builds propose, and publishes their snapshots, which are given by
-    build, and analysis.duckdb."""
-    from warehouse.analysis import publish
-    from warehouse.build_evidence import StaleFeedbackError
-    from warehouse.fold import curator, fold_build, store_after
-    from warehouse.snapshots import publish_snapshot
-    from warehouse.uncurated import uncurated_store
+def curated_and_published(settings: Settings, builds: Iterable[str]) -> None:
+    """Has what these builds propose reviewed, tried out and decided on, one after the other, and publishes
+    their snapshots and analysis.duckdb."""
+    os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
+    from pipeline import launch
 
-    home, curate = settings.home, curator(load_domain(settings.domain), settings.curation)
-    folders = {}
-    with explained(DamagedShardError, StaleFeedbackError), err.status("Curator reads it"):
+    with told():
         for build in sorted(builds):
-            fold_build(home, build, curate)
-        for build in sorted(builds):
-            folders[build] = publish_snapshot(home, build, store_after(home, build))
-            publish_snapshot(home, build, uncurated_store(home, build), curated=False)
-        publish(home)
-    return folders
+            with err.status(f"build {build}: deciding"):
+                launch.take_in_candidates(settings, build)
+        with err.status("publishing analysis.duckdb"):
+            launch.publish_analysis(settings)

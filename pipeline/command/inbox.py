@@ -10,8 +10,12 @@ from pipeline.command.rollback import stale_words
 from pipeline.command.sources import chosen_build
 from pipeline.settings import Settings
 from warehouse import inbox, log
+from warehouse.analysis import publish
+from warehouse.database import BusyError, DamagedDatabaseError
 from warehouse.exchange import facts_of
+from warehouse.log_tables import load_put_aside, unlisted
 from warehouse.shards import DamagedShardError
+from warehouse.snapshots import published_snapshot
 
 
 def handed_in(target: Path, build: str | None) -> None:
@@ -40,31 +44,45 @@ def handed_in(target: Path, build: str | None) -> None:
 
 
 def taken_in(build: str | None) -> None:
-    """Takes in what lies in the inbox, has Curator decide, and says what came of it."""
+    """Takes in what lies in the inbox, has it decided on, with what was left undecided before, and says what
+    came of it."""
     settings = Settings()
     home = settings.home
     builds = None if build is None else [chosen_build(build, settings)]
-    with explained(DamagedShardError):
+    with explained(BusyError, DamagedDatabaseError, DamagedShardError):
         taken = inbox.take_in(home, builds)
+        decided = {*taken.candidates, *(shard.build for shard in unlisted(home, "candidates", builds))}
+        # Of a build that is handed nothing else, these rows are all that there is to load.
+        aside = {shard.build for shard in unlisted(home, "put_aside", builds)} - decided
+        for name in sorted(aside):
+            load_put_aside(home, name)
+        if aside and not decided:
+            publish(home)
     for one in taken.put_aside:
         kept = one.kept_at.relative_to(home)
         out.print(
             f"[yellow]put aside[/] {escape(f'{one.file}: {one.reason}; kept as {kept}')}", soft_wrap=True
         )
-    if not taken.shards:
+    if not decided:
         out.print(
             "Nothing that could be taken in lies in the inbox." if taken.put_aside else "The inbox is empty."
         )
         return
-    folders = curated_and_published(settings, list(taken.candidates))
-    for name, count in sorted(taken.candidates.items()):
+    curated_and_published(settings, decided)
+    for name in sorted(decided):
+        count = taken.candidates.get(name)
+        what = (
+            "What was taken in before was decided on in"
+            if count is None
+            else f"{count} candidates were taken into"
+        )
         out.print(
-            f"{count} candidates were taken into build {name}, which publishes {folders[name].name}.",
+            f"{what} build {name}, which publishes {published_snapshot(home, name)}.",
             markup=False,
             soft_wrap=True,
         )
     out.print(
-        f"What became of each: `mineevolve sql \"FROM candidate_decisions WHERE build = '{max(folders)}'\"`.",
+        f"What became of each: `mineevolve sql \"FROM candidate_decisions WHERE build = '{max(decided)}'\"`.",
         markup=False,
         soft_wrap=True,
     )

@@ -135,10 +135,12 @@ def hand_in_candidates(
 def take_in_candidates(
     build: Annotated[str | None, typer.Option(help="take in what is for this build (default: all)")] = None,
 ) -> None:
-    """Take what was handed in into the log, have Curator decide, and publish what came of it.
+    """Take what was handed in into the log, have it decided on, and publish what came of it.
 
-    The order in which it came does not matter. A shard that cannot be read goes to quarantine/ with the
-    reason, and the rest is taken in. Stopped at any point, it goes on when it is run again.
+    A reviewer is asked (MINEEVOLVE_REVIEWER), new entries are tried out where that can be done, and Curator
+    decides: the job take_in_candidates. The order in which it came does not matter. A shard that cannot be
+    read goes to quarantine/ with the reason, and the rest is taken in. Stopped at any point, it goes on when
+    it is run again.
 
     Examples:
 
@@ -157,8 +159,9 @@ def import_entries(
 ) -> None:
     """Propose entries from another data home; Curator decides by the evidence that came with them.
 
-    They are candidates of the build like any other: what its evidence does not bear out is rejected with its
-    reasons. Outcomes of use do not travel. The same file again changes nothing.
+    They are candidates of the build like any other: a reviewer is asked about them (MINEEVOLVE_REVIEWER), and
+    what its evidence does not bear out is rejected with its reasons. Outcomes of use do not travel. The same
+    file again changes nothing. What was handed in for the build is taken in with it.
 
     Example: `mineevolve knowledge import knowledge.jsonl --build 0000`
     """
