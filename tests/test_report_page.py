@@ -178,8 +178,8 @@ def test_failures_growth_effort_and_parameters_are_what_is_stored(
     growth = shown.rows("growth")["b2"]
     cost = EntryCost(PieceCounter())
     tokens = sum(cost(entry) for entry in entries_of(home))
-    assert growth[:7] == ["3", "2", "1", "0", "2", "1", "1"]
-    assert growth[9] == str(tokens)
+    assert growth[:8] == ["3", "2", "1", "0", "2", "0", "1", "1"]
+    assert growth[10] == str(tokens)
     assert shown.rows("rejections")["b1"] == ["unsupported", "1"]
     # Planned are 3 wooden tasks and 1 of stone, one world each.
     assert shown.rows("effort")["empty"] == ["4", "4", "2", "2", "8", "0", "1", "5.00", "9", "9", "1", "0"]
@@ -196,7 +196,7 @@ def test_entries_are_counted_and_lead_to_their_lineage(page: str, home: Path) ->
     named = entries_of(home)[0]
     row = shown.rows("useful")[named.entry_id[:8]]
     # Used in three episodes of counted pairs, of which the empty store failed two.
-    assert row[4:10] == ["3", "2", "0", "3", "3", "0"]
+    assert row[4:11] == ["active", "3", "2", "0", "3", "3", "0"]
     assert f'id="entry-{named.entry_id}"' in page
     assert f"mineevolve knowledge explain {named.entry_id}" in page
     assert "association, not an effect" in page
