@@ -21,13 +21,15 @@ from warehouse.fold import curator, fold_build
     deps=[knowledge_candidates, handed_in_candidates, candidate_reviews, candidate_tryouts],
     group_name="knowledge",
     kinds={"duckdb", "python"},
-    code_version="1",
+    code_version="2",
     owners=["team:mineevolve"],
     pool="warehouse",
     description="Accept = V_schema ∧ V_match ∧ V_exec ∧ V_spec ∧ ¬C_conflict (eq. 6), and V_evidence: the "
-    "cited feedback exists, belongs to the situation and shows what is claimed. What a reviewer refused, or "
-    "a try-out found harmful or futile, is rejected too. Rejected candidates are kept with their reasons. "
-    "The warehouse is a fold over shards.",
+    "cited feedback exists, belongs to the situation and shows what is claimed. What passes is rejected too "
+    "where one world alone has shown the failure (transient), where the back-test finds that its conditions "
+    "say little of the record, and where a reviewer refuses it or a try-out finds it harmful or futile. "
+    "Rejected candidates are kept with their reasons. Entries are demoted, restored and retired by their "
+    "use. The warehouse is a fold over shards.",
 )
 def curated_knowledge(context: dg.AssetExecutionContext, home: DataHome) -> dg.MaterializeResult[Any]:
     build = context.partition_key

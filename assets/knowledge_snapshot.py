@@ -21,9 +21,10 @@ from warehouse.uncurated import uncurated_store
     code_version="1",
     owners=["team:mineevolve"],
     pool="warehouse",
-    description="An immutable, content-addressed folder of the active entries with their evidence and "
-    "confidence. Its id is the hash of the sorted rows; the manifest is written last. Beside it, with a "
-    "pointer of its own, the build's candidates as they came, for the agent that plays without curation.",
+    description="An immutable, content-addressed folder of the active and the demoted entries with their "
+    "evidence and confidence. Its id is the hash of the sorted rows; the manifest is written last. Beside "
+    "it, with a pointer of its own, the build's candidates as they came, for the agent that plays without "
+    "curation.",
 )
 def knowledge_snapshot(context: dg.AssetExecutionContext, home: DataHome) -> dg.MaterializeResult[Any]:
     build = context.partition_key

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import polars as pl
 
+from rollouts.attempt_run import AttemptRun, failure_event
 from rollouts.evidence import rows_of, tick_frame
 from rollouts.moves import MOVES, written
 from rollouts.protocols import (
@@ -26,7 +27,6 @@ from rollouts.protocols import (
     Observation,
     Subgoal,
     Trial,
-    Truth,
     World,
 )
 from rollouts.sightings import Lookout, Row, Thing, changes, names_in, stations_near
@@ -47,32 +47,6 @@ class WorldFailure(Exception):
     """The world, or the way to it, failed; the text says how."""
 
 
-@dataclass(frozen=True)
-class AttemptRun:
-    """What an attempt showed, without what is known of it elsewhere (its subgoal's text, its plan).
-
-    The frames are the contract's in stored order, without `episode_id` and `attempt`. `success` is by the
-    subgoal's checks on `state_after`, null where they cannot tell or the attempt was cut short. `won_at` is
-    the tick at which the task's oracle was met.
-    """
-
-    attempt: int
-    start_tick: int
-    end_tick: int
-    success: bool | None
-    end_reason: str
-    state_before: Row
-    state_after: Row
-    ticks: pl.DataFrame
-    events: pl.DataFrame
-    sightings: pl.DataFrame
-    inventory_changes: pl.DataFrame
-    moves: pl.DataFrame
-    """`MOVES`: what was done, which is what `World.replay` takes"""
-    won_at: int | None = None
-    truths: tuple[Truth, ...] = ()
-
-
 class Opening(NamedTuple):
     """The state of a world that was just made."""
 
@@ -88,24 +62,6 @@ class StageKit:
     domain: Domain
     world: Callable[[EpisodeSpec, Domain], World]
     executor: Callable[[EpisodeSpec, Domain], Executor]
-
-
-def lost(attempt: int, state: Row, tick: int, why: str) -> AttemptRun:
-    """The record of an attempt of which the environment left nothing but that it failed at `tick`."""
-    return AttemptRun(
-        attempt=attempt,
-        start_tick=tick,
-        end_tick=tick,
-        success=None,
-        end_reason="infrastructure",
-        state_before=state,
-        state_after=state,
-        ticks=rows_of("ticks", []),
-        events=rows_of("events", [_failure(tick, 0, why)]),
-        sightings=rows_of("sightings", []),
-        inventory_changes=rows_of("inventory_changes", []),
-        moves=pl.DataFrame(schema=MOVES),
-    )
 
 
 def checks_hold(subgoal: Subgoal, state: Row, domain: Domain) -> bool | None:
@@ -349,7 +305,7 @@ class _Log:
 
     def failed(self, why: str, tick: int) -> None:
         """The world failed."""
-        self._events.append(_failure(tick, len(self._events), why))
+        self._events.append(failure_event(tick, len(self._events), why))
 
     def state_now(self, now: Observation) -> Row:
         """The contract's state; `seen` is what was in view at any time of the attempt."""
@@ -400,18 +356,6 @@ def _rests(before: Observation, advance: Advance) -> bool:
     if heights is not None and len(heights) > 1:
         return bool(heights[-1] == heights[-2])
     return advance.observation.y == before.y
-
-
-def _failure(tick: int, seq: int, why: str) -> Row:
-    return {
-        "tick": tick,
-        "seq": seq,
-        "kind": "error",
-        "name": None,
-        "count": None,
-        "text": why,
-        "signal": "connection_lost",
-    }
 
 
 def _of_world(call: Callable[[], _T]) -> _T:

@@ -16,7 +16,8 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Final, NamedTuple, Protocol
 
-from rollouts.attempt import AttemptRun, Opening, Stage, StageKit, WorldFailure
+from rollouts.attempt import Opening, Stage, StageKit, WorldFailure
+from rollouts.attempt_run import AttemptRun
 from rollouts.protocols import EpisodeSpec, Executor, Subgoal, World
 from warehouse.domains import Domain
 from warehouse.ids import digest

@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 
 from prompts.language_model import ModelAnswer, ModelRequest, answer_row
 from rollouts.agent import Agent, Situation, Thought
-from rollouts.attempt import AttemptRun, Opening, checks_hold, lost
+from rollouts.attempt import Opening, checks_hold
+from rollouts.attempt_run import AttemptRun, lost
 from rollouts.backends import Go
 from rollouts.budget import CallBudget
 from rollouts.planner import Plan, PlanningFailure

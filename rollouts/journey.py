@@ -4,7 +4,8 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rollouts.attempt import AttemptRun, Opening
+from rollouts.attempt import Opening
+from rollouts.attempt_run import AttemptRun
 from rollouts.backends import Addressed, Branch, Go, Open, Report
 from rollouts.budget import CallBudget
 from rollouts.monitor import monitor

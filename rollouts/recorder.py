@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 import polars as pl
 
 from prompts.language_model import ANSWER_LOG
-from rollouts.attempt import AttemptRun
+from rollouts.attempt_run import AttemptRun
 from rollouts.budget import CallBudget
 from rollouts.evidence import EVIDENCE
 from rollouts.moves import MOVES

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from rollouts.attempt import AttemptRun, checks_hold
+from rollouts.attempt import checks_hold
+from rollouts.attempt_run import AttemptRun
 from rollouts.protocols import Subgoal
 from rollouts.sightings import Row
 from warehouse.domains import Domain

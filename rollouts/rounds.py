@@ -16,7 +16,8 @@ import polars as pl
 
 from prompts.language_model import LanguageModel, ModelAnswer, ModelRequest, Role
 from rollouts.agent import ComposedAgent, Parts
-from rollouts.attempt import AttemptRun, Opening
+from rollouts.attempt import Opening
+from rollouts.attempt_run import AttemptRun
 from rollouts.backends import Addressed, Done, Go, Lost, Open, Order, Report, Reported, RolloutBackend
 from rollouts.episode import Course, Demand, Episode, Judged
 from rollouts.monitor import DEFAULTS, EARLIER, MonitorSettings, monitor

@@ -2,7 +2,8 @@
 
 import pytest
 
-from rollouts.attempt import AttemptRun, Stage, StageKit, checks_hold
+from rollouts.attempt import Stage, StageKit, checks_hold
+from rollouts.attempt_run import AttemptRun
 from rollouts.protocols import Action, EpisodeSpec, Executor, Move, Observation, Subgoal, World
 from rollouts.worlds.techtree import Settings, TechTree
 from tests.fake_world import spec, task

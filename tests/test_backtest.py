@@ -1,7 +1,6 @@
 """The back-test: a candidate's conditions before attempts that it was not drawn from."""
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ from tests.good_cases import (
     where,
     wooden_tool_skill,
 )
+from tests.pickaxe_attempts import AWAY, BESIDE, cry_wolf, failed, made, numbered, other
 from warehouse.backtest import Backtest, Bounds, backtests, wilson
 from warehouse.curator import Curation, CuratorSettings, curate, curator_settings
 from warehouse.domains import Domain
@@ -39,28 +39,6 @@ from warehouse.knowledge import Candidate
 
 REMEDY = station_remedy("oak", "pickaxe")
 """Fires on attempts at a wooden pickaxe with no crafting table in reach."""
-AWAY = state({"oak_planks": 8, "stick": 4})
-BESIDE = state({"oak_planks": 8, "stick": 4}, ("crafting_table",))
-
-
-def failed(number: int, before: dict[str, Any] = AWAY, **more: Any) -> FeedbackFact:
-    """An attempt at a wooden pickaxe that failed for want of a table; `number` is its episode."""
-    known = {"failure_type": "MISSING_STATION", "missing": ("crafting_table",), **more}
-    return fact(1000 + number, "craft", "wooden_pickaxe", before, **known)
-
-
-def made(number: int, before: dict[str, Any] = AWAY) -> FeedbackFact:
-    """An attempt at a wooden pickaxe that succeeded."""
-    return success(1000 + number, "craft", "wooden_pickaxe", before, {"wooden_pickaxe": 1})
-
-
-def other(number: int, before: dict[str, Any] = AWAY) -> FeedbackFact:
-    """An attempt at a wooden pickaxe that failed in another way."""
-    return failed(number, before, failure_type="NAV_STUCK", missing=())
-
-
-def numbered(facts: Iterable[FeedbackFact]) -> dict[str, FeedbackFact]:
-    return {each.feedback_id: each for each in facts}
 
 
 def back_tested(case: Case, *record: FeedbackFact, **more: Any) -> Backtest:
@@ -78,15 +56,6 @@ def counts(found: Backtest) -> dict[str, int]:
     """The counts that are not 0."""
     names = ("fired", "hits", "successes", "quiet", "missed", "unknown")
     return {name: getattr(found, name) for name in names if getattr(found, name)}
-
-
-def cry_wolf() -> list[FeedbackFact]:
-    """Forty episodes away from a table: 3 failed for want of one, 35 succeeded."""
-    return [
-        *(failed(number) for number in range(3)),
-        *(made(number) for number in range(3, 38)),
-        *(other(number) for number in range(38, 40)),
-    ]
 
 
 def test_a_trigger_that_holds_mostly_before_successes_is_rejected_with_its_figures() -> None:

@@ -1,10 +1,12 @@
 """Try-outs behind the Dagster graph: off they leave no trace; on, what they find reaches Curator, the analyst
 and the command, and a second run plays nothing."""
 
+from contextlib import closing
 from pathlib import Path
 from shutil import copytree, rmtree
 
 import dagster as dg
+import duckdb
 import polars as pl
 import pytest
 from typer.testing import CliRunner
@@ -15,7 +17,7 @@ from pipeline.settings import Settings
 from tests.test_pipeline import recordings, stored
 from tests.test_training_rollouts import GROUP, config
 from warehouse import log, tryouts
-from warehouse.analysis import query
+from warehouse.analysis import ANALYSIS, query
 from warehouse.curator import CuratorSettings
 from warehouse.domains import Domain
 from warehouse.fold import curator, rebuild
@@ -98,6 +100,8 @@ def test_an_analyst_sees_what_came_of_each(on: Path) -> None:
         own = rows.filter(entry_id=row["entry_id"])
         assert 2 * (row["pairs"] + row["undecided"]) == own.height
         assert row["ticks"] == own["ticks"].sum()
+        decided = own.group_by("situation", "world_seed").agg(pl.col("success").is_not_null().all())
+        assert row["world_seeds"] == sorted(set(decided.filter("success")["world_seed"]))
 
 
 def test_what_did_harm_is_refused_with_its_counts_now_and_in_a_rebuild(
@@ -113,6 +117,8 @@ def test_what_did_harm_is_refused_with_its_counts_now_and_in_a_rebuild(
         for number in range(3)
         for arm in ("with", "without")
     ]
+    # One arm alone is no pair, and its world is none that anything was seen in.
+    rows.append({**rows[0], "situation": "half", "world_seed": 100})
     log.append(home, "tryouts", BUILD, pl.DataFrame(rows).with_columns(build=pl.lit(BUILD)))
     curate = curator(minecraft, CuratorSettings())
     rebuilt = rebuild(home, curate).snapshot_ids[BUILD]
@@ -131,6 +137,14 @@ def test_what_did_harm_is_refused_with_its_counts_now_and_in_a_rebuild(
     monkeypatch.setenv("MINEEVOLVE_DATA", str(home))
     shown = CliRunner().invoke(app, ["knowledge", "show", candidate.entry_id])
     assert shown.exit_code == 0
+    assert "Tried out in 3 worlds: harmful, 3 pairs" in shown.output
+    # What was merged into an entry was tried out for it as well.
+    other = query(home, "SELECT entry_id FROM knowledge ORDER BY entry_id LIMIT 1").item()
+    with closing(duckdb.connect(home / ANALYSIS)) as con:
+        con.execute(
+            "UPDATE knowledge SET merged_from = [$1] WHERE entry_id = $2", [candidate.entry_id, other]
+        )
+    shown = CliRunner().invoke(app, ["knowledge", "show", other])
     assert "Tried out in 3 worlds: harmful, 3 pairs" in shown.output
     # They are taken back by taking their shards away.
     rmtree(home / "log" / "tryouts")

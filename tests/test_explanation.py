@@ -84,24 +84,30 @@ def test_states_and_decisions_follow_the_builds(home: Path) -> None:
 
 
 def test_tests_that_were_not_made_are_told_from_tests_without_result(home: Path, tmp_path: Path) -> None:
+    """`old` was merged into the skill: in the world of both, each has a pair of its own."""
     assert of_skill(home).tryouts.is_empty()
+    one = skill("b1").entry_id
     rows = [
-        (1, "with", True),
-        (1, "without", False),
-        (2, "with", True),
-        (2, "without", True),
-        (3, "with", None),
+        (one, 1, "with", True),
+        (one, 1, "without", False),
+        (one, 2, "with", True),
+        (one, 2, "without", True),
+        (one, 3, "with", None),
+        ("old", 1, "with", False),
+        ("old", 1, "without", True),
     ]
     inserts = [
-        "INSERT INTO tryouts BY NAME SELECT 'b1' AS build, "
-        f"'{skill('b1').entry_id}' AS entry_id, 's' AS situation, {seed} AS world_seed, '{arm}' AS arm, "
+        f"INSERT INTO tryouts BY NAME SELECT 'b1' AS build, '{entry_id}' AS entry_id, 's' AS situation, "
+        f"{seed} AS world_seed, '{arm}' AS arm, "
         f"CAST({'NULL' if success is None else success} AS BOOLEAN) AS success, 100 AS ticks"
-        for seed, arm, success in rows
+        for entry_id, seed, arm, success in rows
     ]
-    found = of_skill(also(home, tmp_path, *inserts))
+    merged = f"UPDATE knowledge SET merged_from = ['old'] WHERE entry_id = '{one}'"
+    found = of_skill(also(home, tmp_path, merged, *inserts))
+    assert found.kin == tuple(sorted((one, "old")))
     assert found.tryouts.row(0, named=True) == {
-        **{"build": "b1", "pairs": 3, "both": 1, "only_with": 1, "only_without": 0, "neither": 0},
-        **{"undecided": 1, "ticks": 500},
+        **{"build": "b1", "pairs": 3, "both": 1, "only_with": 1, "only_without": 1, "neither": 0},
+        **{"undecided": 1, "ticks": 700},
     }
 
 

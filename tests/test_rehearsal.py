@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from rollouts.attempt import AttemptRun, lost
+from rollouts.attempt_run import AttemptRun, lost
 from rollouts.protocols import Subgoal
 from rollouts.rehearsal import STEP_SECONDS, Course, with_steps, without_steps
 from tests.fake_world import LOG, chop

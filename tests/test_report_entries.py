@@ -84,6 +84,13 @@ def test_trust_is_by_use_in_training(tmp_path: Path) -> None:
     assert sorted(found.shown()) == sorted(each.entry_id for each in entries)
 
 
+def test_what_was_demoted_is_told_from_what_was_active(tmp_path: Path) -> None:
+    active, demoted = entry("stick"), entry("torch", uses=4, status="demoted")
+    found = found_in(tmp_path, [active, demoted], ("won", [active.entry_id, demoted.entry_id], True))
+    assert dict(found.used.select("target", "status").iter_rows()) == {"stick": "active", "torch": "demoted"}
+    assert found.trained["status"].to_list() == ["demoted"]
+
+
 def test_lists_end_where_a_reader_would(tmp_path: Path) -> None:
     entries = [entry(f"t{n}") for n in range(SHOWN + 3)]
     found = found_in(tmp_path, entries, *(("won", [each.entry_id], True) for each in entries))

@@ -196,7 +196,7 @@ def test_entries_are_counted_and_lead_to_their_lineage(page: str, home: Path) ->
     named = entries_of(home)[0]
     row = shown.rows("useful")[named.entry_id[:8]]
     # Used in three episodes of counted pairs, of which the empty store failed two.
-    assert row[4:10] == ["3", "2", "0", "3", "3", "0"]
+    assert row[4:11] == ["active", "3", "2", "0", "3", "3", "0"]
     assert f'id="entry-{named.entry_id}"' in page
     assert f"mineevolve knowledge explain {named.entry_id}" in page
     assert "association, not an effect" in page

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from prompts.engines.beliefs import Beliefs, Heights
-from prompts.engines.planner import read_goal
+from prompts.engines.goals import read_goal
 from prompts.engines.rules import RulesStandIn
 from prompts.inducer import induce
 from prompts.language_model import ModelAnswer

@@ -164,3 +164,12 @@ def test_diff_says_what_changed_and_on_what_evidence(tmp_path: Path) -> None:
     assert (changed["uses_before"], changed["uses_after"], changed["wins_after"]) == (0, 3, 2)
     assert entry("bowl").entry_id not in rows
     assert diff(old, old).is_empty()
+
+
+def test_diff_names_a_change_of_status(tmp_path: Path) -> None:
+    active = load_snapshot(write_snapshot(tmp_path, [entry()]))
+    demoted = load_snapshot(write_snapshot(tmp_path, [entry(status="demoted", version=2)]))
+
+    columns = ("change", "status_before", "status_after")
+    assert diff(active, demoted).select(columns).rows() == [("demoted", "active", "demoted")]
+    assert diff(demoted, active).select(columns).rows() == [("restored", "demoted", "active")]

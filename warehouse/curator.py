@@ -28,7 +28,7 @@ from warehouse.backtest import DEFAULT_BOUNDS, Backtest, Bounds
 from warehouse.confidence import Outcomes, confidence, outcomes_by_build, together
 from warehouse.conflicts import ConflictIndex
 from warehouse.domains.model import Domain
-from warehouse.entries import SERVED, Decision, Entry, Reason, Review, Support, TryOut, Usage
+from warehouse.entries import SERVED, Decision, Entry, Reason, Review, Support, TryOut, Usage, in_order
 from warehouse.facts import FeedbackFact
 from warehouse.hearing import hear
 from warehouse.ids import derive_id
@@ -42,7 +42,7 @@ from warehouse.lifecycle import (
     late,
     standing,
 )
-from warehouse.merging import Merge, merged_id, merges
+from warehouse.merging import combined, merged_id, merges
 from warehouse.ruling import Ruling, loss, precedence, turn, worn_out
 
 
@@ -204,7 +204,7 @@ class _Pass:
             return (
                 known
                 if found <= set(known.support)
-                else _with(known, support=_in_order({*known.support, *found}), last_build=builds[-1])
+                else _with(known, support=in_order({*known.support, *found}), last_build=builds[-1])
             )
         first = group[0]
         return Entry(
@@ -214,7 +214,7 @@ class _Pass:
             trigger=first.trigger,
             content=first.content,
             verification=first.verification,
-            support=_in_order(found),
+            support=in_order(found),
             confidence=0.0,
             first_build=builds[0],
             last_build=builds[-1],
@@ -301,7 +301,7 @@ class _Pass:
             if taken and target not in merge.sources:
                 continue  # a retired entry says just this: it does not come back by way of others
             sources = [pool.pop(one) for one in merge.sources]
-            pool[target] = _combined(target, merge, sources)
+            pool[target] = combined(target, merge, sources)
             for source in sources:
                 if source.entry_id != target:
                     self.holder[source.entry_id] = target
@@ -368,31 +368,6 @@ class _Pass:
             merged_into=entry_id if accepted and entry_id != proposed else None,
             conflict_with=against,
         )
-
-
-def _combined(entry_id: str, merge: Merge, sources: list[Entry]) -> Entry:
-    """The entry that `merge` makes, with the evidence of all its sources; its weight is worked out later."""
-    own = next((source for source in sources if source.entry_id == entry_id), None)
-    others = {source.entry_id for source in sources} - {entry_id}
-    builds = sorted(build for each in sources for build in (each.first_build, each.last_build))
-    return Entry(
-        entry_id=entry_id,
-        domain=sources[0].domain,
-        type=sources[0].type,
-        trigger=merge.trigger,
-        content=merge.content,
-        verification=sources[0].verification,
-        support=_in_order({support for source in sources for support in source.support}),
-        confidence=0.0,
-        merged_from=tuple(sorted(others | set(own.merged_from if own else ()))),
-        first_build=builds[0],
-        last_build=builds[-1],
-        version=own.version if own else 1,
-    )
-
-
-def _in_order(support: Iterable[Support]) -> tuple[Support, ...]:
-    return tuple(sorted(support, key=lambda each: (each.feedback_id, each.episode_id)))
 
 
 def _with(entry: Entry, **changes: Any) -> Entry:

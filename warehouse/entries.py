@@ -4,6 +4,7 @@ An entry's id is its content (warehouse/knowledge.py); support, outcomes, confid
 state beside it, and are what a snapshot freezes.
 """
 
+from collections.abc import Iterable
 from typing import Final, Literal
 
 from pydantic import Field
@@ -52,6 +53,11 @@ class Support(Record):
     feedback_id: str
     episode_id: str
     place: Place | None = None
+
+
+def in_order(support: Iterable[Support]) -> tuple[Support, ...]:
+    """Evidence in the order in which an entry holds it."""
+    return tuple(sorted(support, key=lambda each: (each.feedback_id, each.episode_id)))
 
 
 class Usage(Record):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from warehouse.domains.model import Domain
-from warehouse.entries import Entry
+from warehouse.entries import Entry, in_order
 from warehouse.ids import canonical_bytes
 from warehouse.knowledge import Amount, Predicate, RemedyContent, SkillContent, entry_id
 from warehouse.regions import Regions, joined, regions_of
@@ -49,6 +49,28 @@ def merged_id(merge: Merge, entries: Mapping[str, Entry]) -> str:
     """The id of the entry that `merge` makes; one of its sources' own where that one absorbs the others."""
     first = entries[merge.sources[0]]
     return entry_id(first.domain, first.type, merge.trigger, merge.content)
+
+
+def combined(target: str, merge: Merge, sources: list[Entry]) -> Entry:
+    """The entry that `merge` makes, of the id `target`, with the evidence of all its sources; its weight is
+    worked out later."""
+    own = next((source for source in sources if source.entry_id == target), None)
+    others = {source.entry_id for source in sources} - {target}
+    builds = sorted(build for each in sources for build in (each.first_build, each.last_build))
+    return Entry(
+        entry_id=target,
+        domain=sources[0].domain,
+        type=sources[0].type,
+        trigger=merge.trigger,
+        content=merge.content,
+        verification=sources[0].verification,
+        support=in_order({support for source in sources for support in source.support}),
+        confidence=0.0,
+        merged_from=tuple(sorted(others | set(own.merged_from if own else ()))),
+        first_build=builds[0],
+        last_build=builds[-1],
+        version=own.version if own else 1,
+    )
 
 
 def same_but_trigger(entry: Entry) -> bytes:

@@ -57,7 +57,16 @@ ENTRY_COLUMNS: Final = pl.Schema(
 """Columns of stored entries. `record` is the entry as JSON, from which it is read back; `support`
 counts feedback rows, `support_episodes` the independent episodes behind them."""
 SUPPORT_COLUMNS: Final = pl.Schema(dict.fromkeys(("entry_id", "feedback_id", "episode_id"), pl.String()))
-_COUNTS: Final = ("support_episodes", "uses", "wins", "confidence", "version")
+_COMPARED: Final = pl.Schema(
+    {
+        "status": pl.String(),
+        "support_episodes": pl.Int32(),
+        "uses": pl.Int32(),
+        "wins": pl.Int32(),
+        "confidence": pl.Float64(),
+        "version": pl.Int32(),
+    }
+)
 _POINTERS: Final = {True: "builds", False: "uncurated"}
 """whether a snapshot is curated -> the folder that names it by build"""
 _NOT_CURATED: Final = {"curated": False}
@@ -245,8 +254,9 @@ def pointers(home: Path) -> list[tuple[str, bool]]:
 def diff(old: Snapshot, new: Snapshot) -> pl.DataFrame:
     """What changed between two snapshots, one row per entry that differs, sorted by (change, entry_id).
 
-    `change` is added, changed, merged (gone, and an entry of `new` was made from it) or removed (retired);
-    each figure of the evidence stands as `<name>_before` and `<name>_after`, null on the side without it.
+    `change` is added, demoted, restored (active again), merged (gone, and an entry of `new` was made from
+    it), removed (retired) or, for anything else, changed; the status and each figure of the evidence stand
+    as `<name>_before` and `<name>_after`, null on the side without the entry.
     """
     before = {entry.entry_id: entry for entry in old.entries}
     after = {entry.entry_id: entry for entry in new.entries}
@@ -256,27 +266,32 @@ def diff(old: Snapshot, new: Snapshot) -> pl.DataFrame:
         was, now = before.get(entry_id), after.get(entry_id)
         if was == now:
             continue
-        gone = "merged" if entry_id in absorbed else "removed"
         shown = now or was
         assert shown is not None
         columns = knowledge_columns(shown.domain, shown.trigger, shown.content)
         rows.append(
             {
-                "change": "added" if was is None else gone if now is None else "changed",
+                "change": "merged" if now is None and entry_id in absorbed else _change(was, now),
                 "entry_id": entry_id,
                 **{name: columns[name] for name in ("type", "kind", "target", "failure_type")},
-                **{f"{name}_before": getattr(was, name, None) for name in _COUNTS},
-                **{f"{name}_after": getattr(now, name, None) for name in _COUNTS},
+                **{f"{name}_before": getattr(was, name, None) for name in _COMPARED},
+                **{f"{name}_after": getattr(now, name, None) for name in _COMPARED},
             }
         )
     strings = ("change", "entry_id", "type", "kind", "target", "failure_type")
-    figures = {
-        f"{name}_{side}": pl.Float64() if name == "confidence" else pl.Int32()
-        for side in ("before", "after")
-        for name in _COUNTS
-    }
+    figures = {f"{name}_{side}": dtype for side in ("before", "after") for name, dtype in _COMPARED.items()}
     schema = {**dict.fromkeys(strings, pl.String()), **figures}
     return pl.DataFrame(rows, schema=schema, orient="row").sort("change", "entry_id")
+
+
+def _change(was: Entry | None, now: Entry | None) -> str:
+    if was is None:
+        return "added"
+    if now is None:
+        return "removed"
+    if was.status == now.status:
+        return "changed"
+    return "demoted" if now.status == "demoted" else "restored"
 
 
 def _record(entry: Entry) -> bytes:

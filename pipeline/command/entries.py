@@ -7,6 +7,7 @@ from rich.markup import escape
 from pipeline.command.ask import query
 from pipeline.command.console import MISUSED, fail, out, show
 from pipeline.settings import Settings
+from warehouse.database import statement
 from warehouse.entries import Entry, Support
 from warehouse.knowledge import Candidate
 
@@ -90,14 +91,19 @@ def _show_backtests(home: Path, entry: Entry) -> None:
 
 
 def _show_tryouts(home: Path, entry_id: str) -> None:
-    """Prints what came of trying an entry out, where it was."""
-    from warehouse import log
-    from warehouse.tryouts import finding, rules, tallies
+    """Prints what came of trying out an entry, or what was merged into it, where that was done."""
+    from warehouse.tryouts import Tally, finding, rules
 
-    rows = query(home, "SELECT * FROM tryouts WHERE entry_id = $1", [entry_id])
-    tally = tallies(log.tryouts_of(rows)).get(entry_id)
-    if tally is not None:
-        worlds = rows.filter(rows["success"].is_not_null())["world_seed"].n_unique()
+    kin = query(home, statement("kin"), [entry_id])["entry_id"].to_list()
+    *counts, worlds = query(
+        home,
+        "SELECT sum(both_arms)::BIGINT, sum(only_with)::BIGINT, sum(only_without)::BIGINT, "
+        "sum(neither_arm)::BIGINT, len(list_distinct(flatten(list(world_seeds)))) "
+        "FROM tryout_outcomes WHERE list_contains($1, entry_id)",
+        [kin],
+    ).row(0)
+    if worlds:
+        tally = Tally(*counts)
         out.print(f"Tried out in {worlds} worlds: {finding(tally, rules().test)}, {tally}.", soft_wrap=True)
 
 

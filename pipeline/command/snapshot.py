@@ -40,10 +40,11 @@ def diff(
     new: SnapshotId,
     as_json: Annotated[bool, typer.Option("--json", help="everything that differs, as JSON")] = False,
 ) -> None:
-    """What the second snapshot has that the first has not: added, changed, merged and retired entries.
+    """What the second snapshot has that the first has not: added, changed, merged, demoted, restored and
+    retired entries.
 
-    Each with what changed in its evidence: independent episodes, outcomes of use, confidence; and why it is
-    not used any more. `--json` also lists the feedback that came and went.
+    Each with what changed in its evidence: independent episodes, outcomes of use, confidence; and why it went
+    down, out or up again between the two. `--json` also lists the feedback that came and went.
 
     Examples:
 

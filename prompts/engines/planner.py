@@ -7,13 +7,13 @@ were tried in vain, it tries the same again after walking about, and then by ano
 who does not know what was wrong.
 """
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from prompts.engines.beliefs import Beliefs, Heights, Timeouts
 from prompts.engines.chain import Chain
 from prompts.engines.errands import NoWayError
+from prompts.engines.goals import Reading, read_goal
 from prompts.engines.guidance import OBTAINING, Guidance, Insertion, product_of
 from prompts.engines.tried import Action, Tried, speaks_of
 from prompts.plan_responses import LABEL_LENGTH, MAX_SUBGOALS
@@ -24,8 +24,6 @@ from warehouse.grammar import known_names, step_faults, steps_of
 from warehouse.knowledge import Check, RemedyContent, Step
 
 _STAYS: Final = frozenset({"craft", "smelt", "wait"})
-_TAIL: Final = re.compile(r"\s(?:from|in|into|with|without|using|at|on|onto|to|near|for|by)\s")
-_COUNT: Final = re.compile(r"^(?:\d+|an?|the)\s+")
 _STAY: Final = Step(kind="wait", target=None, checks=(Check(type="alive"),))
 _LOOK_AROUND: Final = Step(kind="move", target=None, checks=(Check(type="path_clear"),))
 
@@ -40,28 +38,6 @@ class Planned(NamedTuple):
 
 
 _ANOTHER_ROUTE: Final = Planned(_LOOK_AROUND, words="move on by another route")
-
-
-class Reading(NamedTuple):
-    """What a goal's words say: the kind of action they begin with, its object, and where to do it."""
-
-    kind: str | None
-    object: str | None
-    place: str | None
-
-
-def read_goal(goal: Goal, facts: Domain) -> Reading:
-    """The words by the vocabulary of the copy. "Wash a … in a cauldron" has a place, "get" has no kind."""
-    words = re.sub(r"\s+", " ", goal.text.replace("_", " ")).strip().rstrip(".").lower()
-    verb, _, rest = words.partition(" ")
-    head, *tails = _TAIL.split(f"{rest} ")
-    kind = facts.kind_of(verb, _COUNT.sub("", head.strip()))
-    places = (_named(tail, "use", facts) for tail in tails)
-    return Reading(
-        kind,
-        _named(head, kind, facts),
-        next((each for each in places if each in facts.stations | facts.entities), None),
-    )
 
 
 def plan_for(situation: PlanSituation, beliefs: Beliefs, timeouts: Timeouts) -> dict[str, Any]:
@@ -375,13 +351,6 @@ def _members(state: Mapping[str, Any], family: str) -> frozenset[str]:
         for field, value in state.items()
         if field.startswith(f"{family}.") and value is True
     )
-
-
-def _named(phrase: str, kind: str | None, facts: Domain) -> str | None:
-    if kind is None or facts.kinds[kind] == "none":
-        return None
-    reading = facts.read_target(_COUNT.sub("", phrase.strip()), kind)
-    return None if reading is None else reading.target
 
 
 def _climb(check: str, y: float) -> Step:

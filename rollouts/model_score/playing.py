@@ -8,7 +8,8 @@ from typing import Final
 from prompts.inducer import requests_for
 from prompts.language_model import ModelRequest
 from prompts.situations import RemedySituation
-from rollouts.attempt import AttemptRun, Stage, StageKit, checks_hold
+from rollouts.attempt import Stage, StageKit, checks_hold
+from rollouts.attempt_run import AttemptRun
 from rollouts.budget import CallBudget
 from rollouts.executors.registry import executor
 from rollouts.monitor import monitor

@@ -164,7 +164,8 @@ def growth_chart(growth: pl.DataFrame) -> Chart:
         for place, kind in enumerate(kinds)
     ).drop_nulls("entries")
     base = alt.Chart(bars).encode(y=alt.Y("build:O", title="after build"), order="place:Q")
-    x = alt.X("entries:Q", title="active entries", axis=_whole_numbers(growth["active"].max()))
+    held = (growth["active"] + growth["demoted"]).max()
+    x = alt.X("entries:Q", title="entries of the snapshot", axis=_whole_numbers(held))
     scale = alt.Scale(domain=list(kinds), range=list(kinds.values()))
     drawn = base.mark_bar(height={"band": 0.6}).encode(
         x=x, color=alt.Color("kind:N", scale=scale, legend=_legend())

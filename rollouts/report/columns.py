@@ -109,6 +109,7 @@ _ABOUT: Final = (
     Column("kind", "kind"),
     Column("target", "target"),
     Column("failure_type", "remedy for", "id"),
+    Column("status", "frozen as"),
 )
 USED: Final = (
     *_ABOUT,

@@ -10,6 +10,7 @@ import polars as pl
 from prompts.rendering import render_entry
 from warehouse.analysis import query
 from warehouse.confidence import Interval, interval
+from warehouse.database import statement
 from warehouse.entries import Entry
 from warehouse.knowledge import Predicate
 
@@ -20,16 +21,6 @@ POINTS: Final = 400
 CREDIBLE: Final = 0.9
 """how much of the posterior the interval of confidence holds"""
 
-# The entry and everything that was merged into it.
-_KIN: Final = """
-WITH RECURSIVE kin (entry_id) AS (
-    SELECT $1
-    UNION
-    SELECT parent.entry_id
-    FROM kin JOIN knowledge AS k USING (entry_id), unnest(k.merged_from) AS parent (entry_id)
-)
-SELECT entry_id FROM kin ORDER BY entry_id
-"""
 _EVIDENCE: Final = """
 SELECT DISTINCT l.feedback_id, l.episode_id, l.attempt, l.build, l.source, l.file, e.world, e.world_seed,
     l.start_tick, l.end_tick, l.failure_type, l.evidence_tick, l.evidence_text
@@ -102,21 +93,10 @@ WHERE list_contains($1, c.entry_id)
 ORDER BY b.build, b.candidate_id
 """
 _TRYOUTS: Final = """
-WITH pairs AS (
-    SELECT build, situation, world_seed, bool_or(success) FILTER (WHERE arm = 'with') AS won_with,
-        bool_or(success) FILTER (WHERE arm = 'without') AS won_without, sum(ticks)::BIGINT AS ticks
-    FROM tryouts WHERE list_contains($1, entry_id)
-    GROUP BY build, situation, world_seed
-)
-SELECT build,
-    count(*) AS pairs,
-    count(*) FILTER (WHERE won_with AND won_without) AS both,
-    count(*) FILTER (WHERE won_with AND NOT won_without) AS only_with,
-    count(*) FILTER (WHERE NOT won_with AND won_without) AS only_without,
-    count(*) FILTER (WHERE NOT won_with AND NOT won_without) AS neither,
-    count(*) FILTER (WHERE won_with IS NULL OR won_without IS NULL) AS undecided,
-    sum(ticks)::BIGINT AS ticks
-FROM pairs GROUP BY build ORDER BY build
+SELECT build, sum(pairs)::BIGINT AS pairs, sum(both_arms)::BIGINT AS both,
+    sum(only_with)::BIGINT AS only_with, sum(only_without)::BIGINT AS only_without,
+    sum(neither_arm)::BIGINT AS neither, sum(undecided)::BIGINT AS undecided, sum(ticks)::BIGINT AS ticks
+FROM tryout_outcomes WHERE list_contains($1, entry_id) GROUP BY build ORDER BY build
 """
 _KEYS: Final = ("episode_id", "attempt")
 _SIGNS: Final = {"eq": "=", "ne": "≠", "lt": "<", "le": "≤", "gt": ">", "ge": "≥", "in": "in"}
@@ -157,7 +137,7 @@ class Explanation:
 
 def explanation(home: Path, entry: Entry) -> Explanation:
     """Reads it. `NotPublishedError` where no warehouse is published."""
-    one, kin = [entry.entry_id], query(home, _KIN, [entry.entry_id])["entry_id"].to_list()
+    one, kin = [entry.entry_id], query(home, statement("kin"), [entry.entry_id])["entry_id"].to_list()
     evidence = query(home, _EVIDENCE, one)
     uses = query(home, _USES, [kin])
     walked = _walked(home, evidence)

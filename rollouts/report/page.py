@@ -149,7 +149,7 @@ def _charts(found: Findings) -> dict[str, Markup]:
     if found.failures.mix.height:
         drawn["failures"] = charts.svg(failure_chart(found.failures.mix), "Failed attempts by type")
     if found.growth["skills"].drop_nulls().len():
-        drawn["growth"] = charts.svg(growth_chart(found.growth), "Active entries by build")
+        drawn["growth"] = charts.svg(growth_chart(found.growth), "Entries of the snapshots by build")
     if found.misconceptions is not None and found.misconceptions.height:
         drawn["misconceptions"] = charts.svg(
             misconceptions_chart(found.misconceptions), "Success by the share of wrong facts"

@@ -17,7 +17,7 @@ from warehouse.snapshots import entry_rows, load_snapshot
 SHOWN: Final = 8
 """rows of each list"""
 _DESCRIBED: Final = (
-    *("entry_id", "type", "kind", "target", "failure_type"),
+    *("entry_id", "type", "kind", "target", "failure_type", "status"),
     *("confidence", "uses", "wins", "support_episodes"),
 )
 

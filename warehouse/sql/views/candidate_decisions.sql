@@ -41,7 +41,7 @@ COMMENT ON COLUMN candidate_decisions.target IS 'What that subgoal is about';
 COMMENT ON COLUMN candidate_decisions.failure_type IS 'The failure that a remedy is for; null for a skill';
 COMMENT ON COLUMN candidate_decisions.engine IS 'Who proposed it';
 COMMENT ON COLUMN candidate_decisions.verdict IS 'accepted or rejected; null while the build is not curated';
-COMMENT ON COLUMN candidate_decisions.rules IS 'The rules that it broke, each once; review or tryout where all checks passed and a reviewer, or a try-out, refused it';
+COMMENT ON COLUMN candidate_decisions.rules IS 'The rules that it broke, each once; transient, backtest, review or tryout where it passed the checks and a gate behind them refused it';
 COMMENT ON COLUMN candidate_decisions.reasons IS 'Rule and reason of each objection; a review''s begins with the model. Null where nothing is against it';
 COMMENT ON COLUMN candidate_decisions.merged_into IS 'The entry that it went into, if into another';
 COMMENT ON COLUMN candidate_decisions.conflict_with IS 'Entries that it contradicts';

@@ -7,10 +7,8 @@ WITH pairs AS (
         entry_id,
         situation,
         world_seed,
-        any_value(episode_id) AS episode_id,
         any_value(success) FILTER (arm = 'with') AS with_it,
         any_value(success) FILTER (arm = 'without') AS without_it,
-        max(lead) AS lead,
         sum(ticks) AS ticks
     FROM tryouts
     GROUP BY ALL
@@ -48,7 +46,9 @@ SELECT
     count(*) FILTER (with_it AND without_it) AS both_arms,
     count(*) FILTER (NOT with_it AND NOT without_it) AS neither_arm,
     count(*) FILTER (with_it IS NULL OR without_it IS NULL) AS undecided,
-    count(DISTINCT p.world_seed) AS worlds,
+    coalesce(
+        list_sort(list(DISTINCT p.world_seed) FILTER (with_it IS NOT NULL AND without_it IS NOT NULL)), []
+    ) AS world_seeds,
     sum(p.ticks)::BIGINT AS ticks,
     any_value(r.entry_id) IS NOT NULL AS refused
 FROM pairs AS p
@@ -70,6 +70,6 @@ COMMENT ON COLUMN tryout_outcomes.only_without IS 'Pairs in which its goal was r
 COMMENT ON COLUMN tryout_outcomes.both_arms IS 'Pairs in which its goal was reached in both arms';
 COMMENT ON COLUMN tryout_outcomes.neither_arm IS 'Pairs in which its goal was reached in neither';
 COMMENT ON COLUMN tryout_outcomes.undecided IS 'Pairs that say nothing: the situation did not come about in that world, or its checks could not tell';
-COMMENT ON COLUMN tryout_outcomes.worlds IS 'Worlds that it was tried out in, or was meant to be';
+COMMENT ON COLUMN tryout_outcomes.world_seeds IS 'Seeds of the worlds of the pairs that were decided';
 COMMENT ON COLUMN tryout_outcomes.ticks IS 'Game ticks of the arms, without the ways to the situations';
 COMMENT ON COLUMN tryout_outcomes.refused IS 'Did Curator refuse a candidate for what came of it?';
