@@ -135,6 +135,7 @@ def test_what_did_harm_is_refused_with_its_counts_now_and_in_a_rebuild(
     assert query(home, "SELECT entry_id FROM tryout_outcomes WHERE refused").item() == candidate.entry_id
 
     monkeypatch.setenv("MINEEVOLVE_DATA", str(home))
+    monkeypatch.setenv("COLUMNS", "100")  # the first test that prints decides for all of its process
     shown = CliRunner().invoke(app, ["knowledge", "show", candidate.entry_id])
     assert shown.exit_code == 0
     assert "Tried out in 3 worlds: harmful, 3 pairs" in shown.output
