@@ -11,7 +11,6 @@ from pipeline.command.sources import chosen_build
 from pipeline.settings import Settings
 from warehouse import inbox, log
 from warehouse.analysis import publish
-from warehouse.database import BusyError, DamagedDatabaseError
 from warehouse.exchange import facts_of
 from warehouse.log_tables import load_put_aside, unlisted
 from warehouse.shards import DamagedShardError
@@ -49,20 +48,20 @@ def taken_in(build: str | None) -> None:
     settings = Settings()
     home = settings.home
     builds = None if build is None else [chosen_build(build, settings)]
-    with explained(BusyError, DamagedDatabaseError, DamagedShardError):
+    with explained(DamagedShardError):
         taken = inbox.take_in(home, builds)
-        decided = {*taken.candidates, *(shard.build for shard in unlisted(home, "candidates", builds))}
-        # Of a build that is handed nothing else, these rows are all that there is to load.
-        aside = {shard.build for shard in unlisted(home, "put_aside", builds)} - decided
-        for name in sorted(aside):
-            load_put_aside(home, name)
-        if aside and not decided:
-            publish(home)
     for one in taken.put_aside:
         kept = one.kept_at.relative_to(home)
         out.print(
             f"[yellow]put aside[/] {escape(f'{one.file}: {one.reason}; kept as {kept}')}", soft_wrap=True
         )
+    decided = {*taken.candidates, *(shard.build for shard in unlisted(home, "candidates", builds))}
+    # Of a build that is handed nothing else, these rows are all that there is to load.
+    aside = {shard.build for shard in unlisted(home, "put_aside", builds)} - decided
+    for name in sorted(aside):
+        load_put_aside(home, name)
+    if aside and not decided:
+        publish(home)
     if not decided:
         out.print(
             "Nothing that could be taken in lies in the inbox." if taken.put_aside else "The inbox is empty."
