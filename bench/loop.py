@@ -23,7 +23,7 @@ from rich.table import Table
 
 from prompts.language_model import LanguageModel, ModelAnswer, ModelRequest, Role
 from rollouts.agent import FULL, agent_row
-from rollouts.backends import Addressed, Reported, RolloutBackend
+from rollouts.backends import Addressed, Done, Reported, RolloutBackend
 from rollouts.exercise import Exercise, hands
 from rollouts.protocols import Action
 from rollouts.recorder import Batch
@@ -70,14 +70,18 @@ class _TimedBackend:
     def side_by_side(self) -> int:
         return self.backend.side_by_side
 
+    @property
+    def open_at_once(self) -> int | None:
+        return self.backend.open_at_once
+
     def play(self, orders: Sequence[Addressed]) -> Iterator[Reported]:
         began = time.perf_counter()
         reports = list(self.backend.play(orders))
         self.waited += time.perf_counter() - began
         return iter(reports)
 
-    def finish(self, shard: str) -> None:
-        self.backend.finish(shard)
+    def finish(self, done: Done) -> None:
+        self.backend.finish(done)
 
 
 @dataclass
