@@ -24,11 +24,14 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)
 print(flush=True)
 time.sleep(99)
 """
-# Where tests run in the background of a shell, interruptions are ignored, and that is inherited.
+# Where tests run in the background of a shell, interruptions are ignored, and that is inherited; and Dagster, once
+# a test has run it, has terminations treated as interruptions.
 ATTENDED = """
 import os, signal, sys
 from pipeline.command.web import attended
 signal.signal(signal.SIGINT, signal.default_int_handler)
+for each in (signal.SIGTERM, signal.SIGHUP):
+    signal.signal(each, signal.SIG_DFL)
 sys.exit(attended([sys.executable, "-c", sys.argv[1]], os.environ, grace_s=float(sys.argv[2])))
 """
 
