@@ -24,8 +24,8 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)
 print(flush=True)
 time.sleep(99)
 """
-# Where tests run in the background of a shell, interruptions are ignored, and that is inherited; and Dagster, once
-# a test has run it, has terminations treated as interruptions.
+# Where tests run in the background of a shell, interruptions are ignored, and that is inherited; and Dagster,
+# once a test has run it, has terminations treated as interruptions.
 ATTENDED = """
 import os, signal, sys
 from pipeline.command.web import attended
