@@ -12,7 +12,7 @@ import pytest
 from rollouts.actors import ActorPool, NoActorError
 from rollouts.agent import agent_row
 from rollouts.attempt import StageKit
-from rollouts.backends import Addressed, Reported, RolloutBackend, WorkerCrashedError, stage_kit
+from rollouts.backends import Addressed, Done, Reported, RolloutBackend, WorkerCrashedError, stage_kit
 from rollouts.exercise import Exercise, hands
 from rollouts.pools import pools_kept
 from rollouts.ray_cluster import RayMissingError, ray_pool
@@ -47,6 +47,7 @@ class Deadly:
     def __init__(self, pool: ActorPool, after: int) -> None:
         self.pool = pool
         self.side_by_side = pool.side_by_side
+        self.open_at_once = pool.open_at_once
         self.left = after
         self.killed: Any = None
 
@@ -65,8 +66,8 @@ class Deadly:
 
         return read()
 
-    def finish(self, shard: str) -> None:
-        self.pool.finish(shard)
+    def finish(self, done: Done) -> None:
+        self.pool.finish(done)
 
 
 @pytest.fixture(scope="module")

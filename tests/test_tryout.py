@@ -9,7 +9,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from rollouts.backends import Addressed, Branch, Go, InProcess, Lost, Reported, RolloutBackend
+from rollouts.backends import Addressed, Branch, Done, Go, InProcess, Lost, Reported, RolloutBackend
 from rollouts.seeds import is_for_evaluation
 from rollouts.tryout import TriedOut, try_out
 from tests.tried_world import HURRIED, MAKES_STICKS, STICKS, backend, by_pair, evidence_of, remedy, skill
@@ -143,8 +143,8 @@ class Watched:
             else:
                 yield from self.inner.play([each])
 
-    def finish(self, shard: str) -> None:
-        self.inner.finish(shard)
+    def finish(self, done: Done) -> None:
+        self.inner.finish(done)
 
 
 def test_the_rows_are_the_same_however_many_play_side_by_side(
