@@ -168,7 +168,14 @@ def see_it_succeed(page: "Page", name: str) -> None:
 
 def open_asset(page: "Page", name: str) -> None:
     open_tab(page, "Catalog")
-    page.get_by_role("link", name=name).first.click()
+    page.get_by_role("link", name="accumulation_curve").first.wait_for()
+    link = page.get_by_role("link", name=name).first
+    for _ in range(10):  # rows are made as one scrolls to them
+        if not link.count():
+            page.mouse.move(800, 500)
+            page.mouse.wheel(0, 400)
+            page.wait_for_timeout(300)
+    link.click()
     page.wait_for_url(re.compile(rf"/assets/{name}"))
     page.get_by_text("Latest materialization").wait_for()
 
