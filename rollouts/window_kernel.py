@@ -34,8 +34,8 @@ _MEMBERS: Final = types.Array(types.boolean, 1, "C", readonly=True)
 _WHOLE, _REAL = types.int64, types.float64
 _ORIGIN: Final = (_WHOLE, _WHOLE, _WHOLE)
 _POINT: Final = (_REAL, _REAL, _REAL)
-_CELL: Final[Any] = types.Tuple((_WHOLE,) * 4)  # type: ignore[no-untyped-call]
-_OUTLINE: Final[Any] = types.Tuple((_WHOLE, types.boolean))  # type: ignore[no-untyped-call]
+_CELL: Final[Any] = types.Tuple((_WHOLE,) * 4)  # type: ignore[no-untyped-call]  # numba has no types
+_OUTLINE: Final[Any] = types.Tuple((_WHOLE, types.boolean))  # type: ignore[no-untyped-call]  # the same
 
 
 class _Compiler(Protocol):

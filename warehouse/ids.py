@@ -7,6 +7,7 @@ True
 
 import hashlib
 import math
+import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from pathlib import Path
@@ -15,6 +16,8 @@ from typing import Any
 import orjson
 
 ID_LENGTH = 20
+BUILD_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""what the whole name of a build has to match: it names folders"""
 FLOAT_PLACES = 6
 _CHUNK = 1 << 20
 

@@ -25,7 +25,7 @@ from warehouse import log
 from warehouse.database import LOCK_WAIT_S, exclusive
 from warehouse.exchange import fact_as_json, fact_of, fault_of
 from warehouse.facts import FeedbackFact
-from warehouse.ids import derive_id
+from warehouse.ids import BUILD_NAME, derive_id
 from warehouse.knowledge import Candidate
 from warehouse.quarantine import place_for, set_aside
 from warehouse.shards import ROW_GROUP, ZSTD_LEVEL, replacing, sync_folder
@@ -40,7 +40,6 @@ COLUMNS: Final = pl.Schema(dict.fromkeys(("part", "id", "record"), pl.String()))
 _CANDIDATE: Final = "candidate"
 _FACT: Final = "fact"
 _NAME: Final = re.compile(r"[0-9a-f]{20}\.parquet")
-_BUILD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class HandedIn(NamedTuple):
@@ -103,7 +102,7 @@ def waiting(home: Path, builds: Collection[str] | None = None) -> list[Path]:
         for path in (home / FOLDER).glob("*/*")
         if not path.name.startswith(".")
         and path.is_file()
-        and _BUILD.fullmatch(path.parent.name)
+        and BUILD_NAME.fullmatch(path.parent.name)
         and (builds is None or path.parent.name in builds)
     )
 
@@ -148,7 +147,7 @@ def _write(
     rows = [(_CANDIDATE, one.candidate_id, one.model_dump_json()) for one in candidates]
     rows += [(_FACT, one, fact_as_json(known[one]).decode()) for one in cited]
     path = home / FOLDER / build / f"{_content_id(build, rows)}.parquet"
-    if not _BUILD.fullmatch(build):
+    if not BUILD_NAME.fullmatch(build):
         raise ValueError(f"{build!r} cannot name a folder: letters, digits, '.', '_' and '-' only")
     with replacing(path) as temporary:
         pl.DataFrame(rows, schema=COLUMNS, orient="row").write_parquet(

@@ -7,7 +7,6 @@ checks it against its name. Shards are never changed: what they hold is undone b
 A new kind of row is a new line in `KINDS`.
 """
 
-import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -15,11 +14,9 @@ from typing import Any, Final, NamedTuple
 import polars as pl
 
 from warehouse.entries import Review, TryOut, Usage
-from warehouse.ids import canonical_bytes, derive_id
+from warehouse.ids import BUILD_NAME, canonical_bytes, derive_id
 from warehouse.knowledge import Candidate, Predicate, RemedyContent, Scalar, SkillContent, Step
 from warehouse.shards import ROW_GROUP, ZSTD_LEVEL, DamagedShardError, replacing
-
-_BUILD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 # A predicate's value is one of three kinds; exactly one field of each `values` element is set.
 SCALAR: Final = pl.Struct({"text": pl.String, "number": pl.Float64, "flag": pl.Boolean})
@@ -169,7 +166,7 @@ def append(home: Path, kind: str, build: str, rows: pl.DataFrame) -> Path | None
     shard is already there and is not what its name says (it is left as it is).
     """
     known = _known(kind)
-    if not _BUILD.fullmatch(build):
+    if not BUILD_NAME.fullmatch(build):
         raise ValueError(f"{build!r} cannot name a folder: letters, digits, '.', '_' and '-' only")
     if missing := set(known.schema) ^ set(rows.columns):
         raise ValueError(f"rows of the {kind} log differ from its columns in {sorted(missing)}")

@@ -9,7 +9,6 @@ each file's own hash, so a damaged file is named and never taken for an empty st
 uncurated is part of the hash: an arm that plays with them can never be taken for one that does not.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ import polars as pl
 from pydantic import ValidationError
 
 from warehouse.entries import SERVED, Entry
-from warehouse.ids import ID_LENGTH, digest_lines, file_digest
+from warehouse.ids import BUILD_NAME, ID_LENGTH, digest_lines, file_digest
 from warehouse.log import KNOWLEDGE_COLUMNS, knowledge_columns
 from warehouse.shards import (
     MANIFEST,
@@ -70,7 +69,6 @@ _COMPARED: Final = pl.Schema(
 _POINTERS: Final = {True: "builds", False: "uncurated"}
 """whether a snapshot is curated -> the folder that names it by build"""
 _NOT_CURATED: Final = {"curated": False}
-_BUILD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 @dataclass(frozen=True)
@@ -325,5 +323,5 @@ def _write_file(path: Path, frame: pl.DataFrame) -> dict[str, Any]:
 
 
 def _refuse_name(build: str) -> None:
-    if not _BUILD.fullmatch(build):
+    if not BUILD_NAME.fullmatch(build):
         raise ValueError(f"{build!r} cannot name a file: letters, digits, '.', '_' and '-' only")

@@ -146,6 +146,7 @@ def _declared_ends(tables: dict[str, pl.DataFrame]) -> pl.DataFrame:
         last.group_by("episode_id", maintain_order=True)
         .agg(pl.col("attempt").last(), pl.col("tick").last())
         .with_columns(what=pl.lit("the last tick by the episode's own count"))
+        # Polars takes a schema here too; its annotation asks for a mapping that may have selectors for keys.
         .cast(quality.ENDS)  # type: ignore[arg-type]
     )
 

@@ -67,6 +67,7 @@ class Statement:
 
 @cache
 def _number_words() -> dict[str, int]:
+    # inflect asks for a `numbers.Number`, which mypy does not take an int for.
     return {str(inflector().number_to_words(n)): n for n in range(1, _LARGEST_NUMBER_WORD + 1)}  # type: ignore[arg-type]
 
 

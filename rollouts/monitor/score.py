@@ -25,6 +25,7 @@ class Label(BaseModel):
     file: str
     success: bool
     claimed: bool
+    # pydantic reads the vocabulary where it stands; mypy wants each word written out.
     failure_type: Literal[(*FAILURE_TYPES, NO_FAILURE)]  # type: ignore[valid-type]
     evidence: str = ""
     confidence: str = ""

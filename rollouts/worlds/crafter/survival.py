@@ -1,5 +1,6 @@
 """What the executor does unasked so that it lives: strikes back, drinks, eats, sleeps."""
 
+from functools import partial
 from typing import Final
 
 from rollouts.protocols import Action, Move
@@ -61,7 +62,7 @@ def shut_in(body: Body) -> Doing:
         side, door = burrows[body.at], body.at
         for depth in (1, 2):
             inner = door[0] + depth * side[0], door[1] + depth * side[1]
-            yield from body.go(lambda inner=inner: {inner}, lambda: False)  # type: ignore[misc]
+            yield from body.go(partial(frozenset, (inner,)), lambda: False)
         for _ in range(_TURNS):
             if body.ahead == door:
                 break

@@ -14,6 +14,7 @@ from rollouts.worlds.mineflayer.settings import WORKER, Settings
 from rollouts.worlds.mineflayer.tables import server_tables
 from rollouts.worlds.worker_link import WorkerLink
 from warehouse.domains import Domain
+from warehouse.vocabulary import OBSERVABLES
 
 _SEEDS: Final = 2**31 - 1
 _COLUMNS: Final = {
@@ -44,18 +45,7 @@ class MineflayerWorld:
     """
 
     name = "mineflayer"
-    observes: tuple[str, ...] = (
-        "position",
-        "rotation",
-        "vitals",
-        "gui",
-        "inventory",
-        "equipped",
-        "actions",
-        "messages",
-        "counters",
-        "sightings",
-    )
+    observes: tuple[str, ...] = OBSERVABLES
 
     def __init__(self, domain: Domain, settings: Settings | None = None, worker: Path | None = None) -> None:
         """`worker` is the script that node runs; tests bring their own."""
