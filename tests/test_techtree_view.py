@@ -100,6 +100,20 @@ def test_a_world_shows_its_blocks_as_they_are_after_every_step(
         assert seen.window.blocks.tolist() == anew.tolist()
 
 
+def test_blocks_that_change_together_are_shown() -> None:
+    """As a stage builds: not one by one, so that no window can be mended."""
+    world = TechTree(DOMAIN)
+    seen = world.reset(3)
+    play, lookup = world.play, world.play.catalogue
+    x, y, z = (math.floor(at) for at in (seen.x, seen.y, seen.z))
+    play.blocks[x + 2 : x + 4, y : y + 3, z : z + 3] = lookup.block["glass"]
+    play.version += 1
+    seen = world.step(Action()).observation
+    assert seen.window is not None
+    at = tuple(np.array((x + 2, y + 1, z + 1)) - seen.window.origin)
+    assert seen.window.palette[seen.window.blocks[at]] == "glass"
+
+
 def test_a_window_that_is_too_deep_is_refused() -> None:
     out = np.zeros((1, 1, 63), np.uint16)
     with pytest.raises(ValueError, match="62"):
