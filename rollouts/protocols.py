@@ -68,6 +68,26 @@ class Observation(NamedTuple):
     """what else the body needs, beside health and hunger, by name"""
     busy: bool = False
     """whether an errand is under way"""
+    frame: npt.NDArray[np.uint8] | None = None
+    """what the game shows, (height, width, 3) in RGB, where a world has a picture"""
+    slots: Mapping[int, tuple[str, int]] | None = None
+    """slot -> (item, count) of those that hold something, 0-8 the bar and 9-35 the bag; None where untold"""
+
+
+class Keys(NamedTuple):
+    """What hands do at the game's own client during a tick, as MineRL's actions say it."""
+
+    held: tuple[str, ...] = ()
+    """keys and buttons that are down, by MineRL's names, sorted: attack, back, drop, forward, hotbar.1 to
+    hotbar.9, inventory, jump, left, right, sneak, sprint, use"""
+    pitch: float = 0.0
+    """degrees that the mouse turns the view down by in the tick; moves the cursor where a screen is open"""
+    yaw: float = 0.0
+    """the same to the right"""
+
+    def name(self) -> str:
+        """The inputs as the trace contract writes them: sorted, joined by '+', 'noop' when there are none."""
+        return "+".join(sorted((*self.held, *(("camera",) if self.pitch or self.yaw else ())))) or "noop"
 
 
 class Action(NamedTuple):
@@ -102,9 +122,13 @@ class Action(NamedTuple):
     errand: Mapping[str, Any] | None = None
     """a whole subgoal, for a world that carries it out itself: goes on as long as actions name the same
     one"""
+    keys: Keys | None = None
+    """just these, for a world that is the game's own client; nothing else of the action counts then"""
 
     def name(self) -> str:
         """The inputs as the trace contract writes them: sorted, joined by '+', 'noop' when there are none."""
+        if self.keys is not None:
+            return self.keys.name()
         return _named(
             self.attack,
             self.forward < 0,
