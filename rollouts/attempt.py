@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
+from math import isnan
 from typing import Any, Final, NamedTuple, TypeVar
 
 import polars as pl
@@ -161,7 +162,7 @@ class Stage:
         limit = now.tick + max(1, round(subgoal.timeout_s * TICKS_PER_SECOND))
         deadline = min(limit, self._spec.horizon)
         stopped, idle = "timeout", 0
-        while now.alive and now.tick < deadline:
+        while now.alive is not False and now.tick < deadline:
             move = self._executor.act(now)
             if move is None:
                 stopped = "agent_stopped"
@@ -177,12 +178,16 @@ class Stage:
             if not from_start and watch.met(now, log, self._at_rest):
                 return _End("success", None)
         for _ in range(LANDING):
-            if not now.alive or now.tick >= self._spec.horizon or not watch.hangs(now, log, self._at_rest):
+            if (
+                now.alive is False
+                or now.tick >= self._spec.horizon
+                or not watch.hangs(now, log, self._at_rest)
+            ):
                 break
             now, won_at = self._step(now, Move(Action(), 1), log)
             if won_at is not None:
                 return _End("superseded", won_at)
-        if not now.alive:
+        if now.alive is False:
             return _End("death", None)
         return _End("horizon" if now.tick >= self._spec.horizon and stopped == "timeout" else stopped, None)
 
@@ -311,9 +316,9 @@ class _Log:
         """The contract's state; `seen` is what was in view at any time of the attempt."""
         held = now.inventory
         return {
-            "x": now.x,
-            "y": now.y,
-            "z": now.z,
+            "x": _told(now.x),
+            "y": _told(now.y),
+            "z": _told(now.z),
             "health": now.health,
             "hunger": now.hunger,
             "gui": now.gui,
@@ -348,6 +353,11 @@ class _Log:
             ),
             moves=pl.DataFrame(self._moves, schema=MOVES, orient="row"),
         )
+
+
+def _told(coordinate: float) -> float | None:
+    """The coordinate; NaN is that of a world that does not tell where the agent is."""
+    return None if isnan(coordinate) else coordinate
 
 
 def _rests(before: Observation, advance: Advance) -> bool:

@@ -41,7 +41,7 @@ def tick_frame(advances: Sequence[Advance]) -> pl.DataFrame:
 def _given(noted: Sequence[TickRows], rows: Sequence[Mapping[str, npt.NDArray[Any]]]) -> dict[str, pl.Series]:
     """The columns that a world gives; `noted` are those of the rows that are `TickRows`: all or none."""
     if len(noted) < len(rows):
-        return {name: pl.Series(name, np.concatenate([each[name] for each in rows])) for name in rows[0]}
+        return {name: _series(name, np.concatenate([each[name] for each in rows])) for name in rows[0]}
     stretches = [stretch for each in noted for stretch in each.stretches]
     given = {
         name: pl.Series(name, row > 0 if name == "alive" else row)
@@ -51,6 +51,13 @@ def _given(noted: Sequence[TickRows], rows: Sequence[Mapping[str, npt.NDArray[An
         texts, codes = coded(stretches, name)
         given[name] = pl.Series(name, texts)[codes]
     return given
+
+
+def _series(name: str, values: npt.NDArray[Any]) -> pl.Series:
+    """The values; what was not told is null, NaN in an array of numbers and None in one of objects."""
+    if values.dtype == object:
+        return pl.Series(name, values.tolist())
+    return pl.Series(name, values, nan_to_null=True)
 
 
 def rows_of(table: str, rows: Sequence[Row]) -> pl.DataFrame:

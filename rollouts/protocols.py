@@ -51,13 +51,15 @@ class Observation(NamedTuple):
 
     tick: int
     x: float
+    """NaN, like the other coordinates and angles, where the world does not tell"""
     y: float
     z: float
     yaw: float
     pitch: float
-    health: float
-    hunger: float
-    alive: bool
+    health: float | None
+    hunger: float | None
+    alive: bool | None
+    """None, like health and hunger, where the world does not tell; only False is dead"""
     gui: str | None
     """the screen that is open; None in a world that has no screens"""
     inventory: Mapping[str, int]

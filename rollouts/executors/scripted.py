@@ -65,7 +65,7 @@ class ScriptedExecutor:
 
     def act(self, observation: Observation) -> Move | None:
         """The next move; None when the subgoal is done or given up, or the agent is dead."""
-        if self._doing is None or not observation.alive:
+        if self._doing is None or observation.alive is False:
             return None
         self._still = self._still + 1 if observation.tick == self._last_tick else 0
         self._last_tick = observation.tick

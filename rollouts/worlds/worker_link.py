@@ -4,7 +4,7 @@
 
 In between it says {"beat": n} from time to time. Every wait has two bounds: how long the process may say
 nothing at all, and how long one answer may take. Whatever breaks them, the process is ended with all that it
-started.
+started, what has left its process group included: it is known by a mark in its environment.
 """
 
 import json
@@ -15,14 +15,17 @@ import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 from time import monotonic
 from typing import IO, Any, Final
 
-_GOODBYE_S: Final = 2.0
-"""how long a process whose stdin was closed may take to end by itself"""
+import psutil
+
+_MARK: Final = "MINEEVOLVE_WORKER"
+_NUMBERS: Final = count()
 _TAIL: Final = 600
 """characters of its last words that an error quotes"""
 
@@ -35,16 +38,29 @@ class WorkerLink:
     """A running worker. `close` it; one that nobody holds any more is ended as well, and so is one whose
     parent is gone, by the end of its stdin."""
 
-    def __init__(self, command: Sequence[str], folder: Path, silence_s: float, reply_s: float) -> None:
-        """Starts the process in `folder`. `WorkerError` where there is no such program."""
+    def __init__(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        silence_s: float,
+        reply_s: float,
+        *,
+        goodbye_s: float = 2.0,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """Starts the process in `folder`, with these variables beside those of this process. `goodbye_s` is
+        how long it may take to end by itself when its stdin is closed. `WorkerError` where there is no such
+        program."""
         self._silence_s, self._reply_s = silence_s, reply_s
         self._count = 0
+        mark = f"{os.getpid()}-{next(_NUMBERS)}"
         # Not a pipe: nobody reads it until something went wrong, and a full one would stop the worker.
         self._words = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the worker)
         try:
             self._process = subprocess.Popen(
                 list(command),
                 cwd=folder,
+                env={**os.environ, **(environment or {}), _MARK: mark},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._words,
@@ -56,7 +72,8 @@ class WorkerLink:
         self._lines: SimpleQueue[bytes | None] = SimpleQueue()
         assert self._process.stdout is not None
         Thread(target=_read, args=(self._process.stdout, self._lines), daemon=True).start()
-        self._end = weakref.finalize(self, _end, self._process)
+        self._end = weakref.finalize(self, _end, self._process, mark, goodbye_s)
+        self._goodbye_s = goodbye_s
 
     @property
     def pid(self) -> int:
@@ -118,7 +135,7 @@ class WorkerLink:
         if self._words.closed:
             return "the worker was ended"
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_GOODBYE_S)
+            self._process.wait(self._goodbye_s)
         self._words.seek(0)
         said = self._words.read().decode(errors="replace").strip()[-_TAIL:]
         return f"the worker ended, exit code {self._process.returncode}" + (f": {said}" if said else "")
@@ -131,13 +148,17 @@ def _read(stdout: IO[bytes], lines: "SimpleQueue[bytes | None]") -> None:
     lines.put(None)
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Asks the process to end, then ends its whole group."""
+def _end(process: "subprocess.Popen[bytes]", mark: str, goodbye_s: float) -> None:
+    """Asks the process to end, then ends its whole group, and what it started outside of that."""
     assert process.stdin is not None
     with suppress(OSError):
         process.stdin.close()
     with suppress(subprocess.TimeoutExpired):
-        process.wait(_GOODBYE_S)
+        process.wait(goodbye_s)
     with suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+    for each in psutil.process_iter():
+        with suppress(psutil.Error):
+            if each.environ().get(_MARK) == mark:
+                each.kill()

@@ -24,6 +24,9 @@ _SEARCH: Final = 120
 def need(body: Body) -> Doing | None:
     """The most pressing thing to do, None where nothing presses."""
     now = body.observation
+    # Crafter tells both.
+    assert now.hunger is not None
+    assert now.health is not None
     if now.vitals["asleep"]:
         return rest(body)
     if any(body.atlas.crowd.get(cell) in HOSTILE for cell in beside(body.at)):

@@ -52,7 +52,7 @@ class MineflayerExecutor:
 
     def act(self, observation: Observation) -> Move | None:
         """On with the errand; None when it is done or given up, or the agent is dead."""
-        if self._errand is None or not observation.alive or (self._begun and not observation.busy):
+        if self._errand is None or observation.alive is False or (self._begun and not observation.busy):
             return None
         self._begun = True
         return Move(Action(errand=self._errand), _GLANCE)
