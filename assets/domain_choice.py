@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 
 class DomainChoice(BaseSettings):
-    """The settings `MINEEVOLVE_DOMAIN`, `MINEEVOLVE_WORLD` and `MINEEVOLVE_WORLD_SETTINGS`."""
+    """The settings `MINEEVOLVE_DOMAIN`, `MINEEVOLVE_WORLD`, `MINEEVOLVE_WORLD_SETTINGS` and
+    `MINEEVOLVE_EXECUTOR_SETTINGS`."""
 
     model_config = SettingsConfigDict(env_prefix="MINEEVOLVE_", env_file=".env", extra="ignore")
 
@@ -22,10 +23,13 @@ class DomainChoice(BaseSettings):
     world_settings: dict[str, Any] = Field(
         default_factory=dict, description="the world's own settings, as JSON (docs/worlds.md)"
     )
+    executor_settings: dict[str, Any] = Field(
+        default_factory=dict, description="the executor's own settings, as JSON (docs/executors.md)"
+    )
 
     @property
     def venue(self) -> "Venue":
         """Where episodes are played. `UnknownWorldError` for a world that is none of the domain's."""
         from rollouts.worlds.registry import venue_of
 
-        return venue_of(self.domain, self.world, self.world_settings)
+        return venue_of(self.domain, self.world, self.world_settings, self.executor_settings)

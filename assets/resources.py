@@ -26,6 +26,7 @@ class DataHome(dg.ConfigurableResource[Any]):
     world_name: str = ""
     """the world that is played in; none: the domain's usual one"""
     world_settings: dict[str, Any] = Field(default_factory=dict)
+    executor_settings: dict[str, Any] = Field(default_factory=dict)
 
     @property
     def root(self) -> Path:
@@ -43,7 +44,7 @@ class DataHome(dg.ConfigurableResource[Any]):
     @property
     def venue(self) -> Venue:
         """Where episodes are played."""
-        return venue_of(self.domain_name, self.world_name, self.world_settings)
+        return venue_of(self.domain_name, self.world_name, self.world_settings, self.executor_settings)
 
 
 class Model(dg.ConfigurableResource[Any]):

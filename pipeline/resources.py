@@ -15,6 +15,7 @@ def resources(settings: Settings) -> dict[str, object]:
             backtest=settings.backtest,
             world_name=settings.world,
             world_settings=settings.world_settings,
+            executor_settings=settings.executor_settings,
         ),
         "model": LearningModel(row=settings.model, file=file, seed=settings.seed),
         "stepping": Stepping(backend=settings.backend, ray_address=settings.ray_address),

@@ -6,7 +6,8 @@ same reports, whatever the number of processes.
 
 import multiprocessing
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,11 +15,11 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from queue import SimpleQueue
 from threading import Thread
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from rollouts.attempt import Opening, Stage, StageKit, WorldFailure
 from rollouts.attempt_run import AttemptRun
-from rollouts.protocols import EpisodeSpec, Executor, Subgoal, World
+from rollouts.protocols import EpisodeSpec, Executor, Filming, Subgoal, World
 from warehouse.domains import Domain
 from warehouse.ids import digest
 from warehouse.tasks import Task
@@ -79,23 +80,32 @@ class Reported(NamedTuple):
     report: Report
 
 
-def stage_kit(domain: Domain, executor_name: str) -> StageKit:
-    """The kit of the registered worlds and executors."""
-    return StageKit(domain, _registered_world, partial(_registered_executor, executor_name))
+def stage_kit(
+    domain: Domain, executor_name: str, settings: Mapping[str, Any] | None = None, side_by_side: int = 1
+) -> StageKit:
+    """The kit of the registered worlds and executors; `settings` are the executor's."""
+    hands = partial(_registered_executor, executor_name, dict(settings or {}))
+    return StageKit(domain, _registered_world, hands, side_by_side)
 
 
 def _registered_world(spec: EpisodeSpec, domain: Domain) -> World:
+    from rollouts.recorder import episode_id_of
     from rollouts.worlds.registry import world
 
-    return world(spec.world, domain, spec.settings)
+    made = world(spec.world, domain, spec.settings)
+    if isinstance(made, Filming):
+        made.film_as(episode_id_of(spec))
+    return made
 
 
-def _registered_executor(name: str, spec: EpisodeSpec, domain: Domain) -> Executor:
+def _registered_executor(
+    name: str, settings: Mapping[str, Any], spec: EpisodeSpec, domain: Domain
+) -> Executor:
     from rollouts.executors.registry import executor
 
     # Of what is played alone, so that two agents who play the same have the same hands.
     seed = int(digest([spec.task_id, spec.world_seed, spec.planner_seed])[:8], 16)
-    return executor(name, domain, seed, spec.world)
+    return executor(name, domain, seed, spec.world, settings)
 
 
 class RolloutBackend(Protocol):
@@ -131,6 +141,15 @@ class Stages:
     def __init__(self, kit: StageKit) -> None:
         self._kit = kit
         self._open: dict[str, dict[str, Stage]] = {}
+
+    def carry_out_all(self, orders: Sequence[Addressed]) -> Iterator[Reported]:
+        """The reports on some orders, each as soon as it is there."""
+        if self._kit.side_by_side == 1:
+            yield from map(self.carry_out, orders)
+            return
+        with ThreadPoolExecutor(self._kit.side_by_side) as threads:
+            for done in as_completed([threads.submit(self.carry_out, each) for each in orders]):
+                yield done.result()
 
     def carry_out(self, addressed: Addressed) -> Reported:
         """The report on an order."""
@@ -182,7 +201,7 @@ class InProcess:
 
     def play(self, orders: Sequence[Addressed]) -> Iterator[Reported]:
         """See `RolloutBackend`."""
-        return map(self._stages.carry_out, orders)
+        return self._stages.carry_out_all(orders)
 
     def finish(self, done: Done) -> None:
         """See `RolloutBackend`."""
@@ -376,8 +395,8 @@ def _work(pipe: Connection) -> None:
                 if isinstance(told, Done):
                     stages.finish(told)
                 else:
-                    for addressed in told:
-                        outbox.put(stages.carry_out(addressed))
+                    for reported in stages.carry_out_all(told):
+                        outbox.put(reported)
         except (EOFError, OSError):
             raise
         except Exception:

@@ -22,7 +22,7 @@ from rollouts.pools import SHARDS_EACH, shared_pool
 from rollouts.protocols import EpisodeSpec
 from rollouts.rounds import Crew, crew_of
 from rollouts.seeds import evaluation_seeds, training_seeds
-from rollouts.worlds.registry import Venue, open_at_once, venue_of
+from rollouts.worlds.registry import Venue, deciding, open_at_once, side_by_side, venue_of
 from warehouse.domains import Domain
 from warehouse.entries import Entry
 from warehouse.ids import derive_id
@@ -147,6 +147,8 @@ class Exercise:
         own_worlds = {task.id: worlds[task.id] for task in tasks if worlds and task.id in worlds}
         # `figures` are fields of several types, told apart by name alone.
         more: dict[str, Any] = {"worlds": own_worlds, "venue": venue, **figures}
+        if venue is not None and venue.executor:
+            row = row.model_copy(update={"executor": venue.executor})
         return cls(domain, suite, tasks, row, standin=wrong, mind=mind, **more)
 
     def training(self, build: str, snapshot_id: str | None) -> list[EpisodeSpec]:
@@ -197,13 +199,15 @@ class Exercise:
     @property
     def config_hash(self) -> str:
         """All that decides how an episode goes, beside its seeds and its snapshot."""
+        hands = deciding(self.where.executor_settings)
         return self.row.config_hash(
             self.where.world,
-            self.where.settings,
+            deciding(self.where.settings),
             domain=self.domain.name,
             planner=self.mind.name if self.mind else self.standin.model_dump(mode="json"),
             monitor=asdict(DEFAULTS),
             horizon_cap=self.horizon_cap,
+            **({"hands": hands} if hands else {}),
         )
 
     def _spec(
@@ -262,10 +266,13 @@ def hands(
     """Where worlds are stepped: in so many processes, or in this one where it is 0; with the address of a Ray
     `cluster` in so many actors there, or in as many as it has room for (`pools.shared_pool`). `venue` is what
     is played in; the domain's usual world if null."""
-    open_each = open_at_once(venue or venue_of(domain.name))
+    where = venue or venue_of(domain.name)
+    executor, settings = where.executor or row.executor, where.executor_settings
+    open_each, at_once = open_at_once(where), side_by_side(where)
     if workers == 0 and cluster is None:
-        with closing(InProcess(stage_kit(domain, row.executor), SHARDS_EACH, open_each)) as here:
+        kit = stage_kit(domain, executor, settings, at_once)
+        with closing(InProcess(kit, SHARDS_EACH, open_each)) as here:
             yield here
         return
-    with shared_pool(domain, row.executor, workers, open_each, cluster) as pool:
+    with shared_pool(domain, executor, workers, open_each, cluster, settings, at_once) as pool:
         yield pool

@@ -10,10 +10,11 @@ compiled kernels. Whoever plays several batches, one after the other, keeps the 
 Outside of such a block a pool lives as long as its own block, and no process is left after it.
 """
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from rollouts.backends import RolloutBackend, local_pool, stage_kit
 from rollouts.executors.registry import POLICIES
@@ -33,6 +34,9 @@ class _Wanted(NamedTuple):
     workers: int
     open_each: int | None
     cluster: str | None
+    settings: str
+    """the executor's, as JSON"""
+    side_by_side: int
 
 
 class _Kept:
@@ -80,12 +84,27 @@ def pools_kept() -> Iterator[None]:
 
 @contextmanager
 def shared_pool(
-    domain: Domain, executor: str, workers: int, open_each: int | None = None, cluster: str | None = None
+    domain: Domain,
+    executor: str,
+    workers: int,
+    open_each: int | None = None,
+    cluster: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    side_by_side: int = 1,
 ) -> Iterator[RolloutBackend]:
-    """A pool of `workers` processes with the registered worlds and an executor by name, each with at most
-    about `open_each` worlds open; `ValueError` for less than one process. With the address of a Ray `cluster`
-    they are actors there (`ray_pool`, which says what 0 of them and the empty address mean)."""
-    wanted = _Wanted(domain, executor, workers, open_each, cluster)
+    """A pool of `workers` processes with the registered worlds and an executor by name, with its settings,
+    each with at most about `open_each` worlds open and `side_by_side` of them stepped at the same time;
+    `ValueError` for less than one process. With the address of a Ray `cluster` they are actors there
+    (`ray_pool`, which says what 0 of them and the empty address mean)."""
+    wanted = _Wanted(
+        domain,
+        executor,
+        workers,
+        open_each,
+        cluster,
+        json.dumps(dict(settings or {}), sort_keys=True),
+        side_by_side,
+    )
     kept = _KEPT.get()
     with _new(wanted) if kept is None else kept.pool(wanted) as pool:
         yield pool
@@ -93,7 +112,7 @@ def shared_pool(
 
 @contextmanager
 def _new(wanted: _Wanted) -> Iterator[RolloutBackend]:
-    kit = stage_kit(wanted.domain, wanted.executor)
+    kit = stage_kit(wanted.domain, wanted.executor, json.loads(wanted.settings), wanted.side_by_side)
     if wanted.cluster is None:
         with local_pool(kit, wanted.workers, SHARDS_EACH, wanted.open_each) as pool:
             yield pool

@@ -268,6 +268,15 @@ class Closable(Protocol):
         ...
 
 
+@runtime_checkable
+class Filming(Protocol):
+    """A world that can film what it shows."""
+
+    def film_as(self, episode_id: str) -> None:
+        """From the next reset on it films this episode, if it is to film at all."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Subgoal:
     """One step of a plan."""

@@ -45,7 +45,13 @@ class RayCluster:
     def __init__(self, ray: Any, kit: StageKit, gpus: int) -> None:
         self._ray = ray
         self._kit = ray.put(kit)
-        options = {"num_cpus": 1, "num_gpus": gpus, "scheduling_strategy": "SPREAD", **_DOES_NOT_RESTART}
+        options = {
+            "num_cpus": 1,
+            "num_gpus": gpus,
+            "max_concurrency": kit.side_by_side,
+            "scheduling_strategy": "SPREAD",
+            **_DOES_NOT_RESTART,
+        }
         self._worlds = ray.remote(**options)(_Worlds)
 
     def start(self) -> Any:

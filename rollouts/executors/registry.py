@@ -1,15 +1,17 @@
 """The executors by name. One that is imported late is of a world that has hands of its own."""
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from rollouts.executors.scripted import ScriptedExecutor
 from rollouts.protocols import Executor
 from warehouse.domains import Domain
 
 
-def _scripted(domain: Domain, seed: int, world: str) -> Executor:
+def _scripted(domain: Domain, seed: int, world: str, settings: Mapping[str, Any]) -> Executor:
     """The low-level policy without learning that plays a world."""
+    if settings:
+        raise ValueError(f"the executor scripted has no setting {', '.join(sorted(settings))}; it has none")
     if world == "mineflayer":
         from rollouts.worlds.mineflayer.executor import MineflayerExecutor
 
@@ -21,14 +23,18 @@ def _scripted(domain: Domain, seed: int, world: str) -> Executor:
     return ScriptedExecutor(domain, seed)
 
 
-EXECUTORS: Final[Mapping[str, Callable[[Domain, int, str], Executor]]] = {"scripted": _scripted}
+EXECUTORS: Final[Mapping[str, Callable[[Domain, int, str, Mapping[str, Any]], Executor]]] = {
+    "scripted": _scripted
+}
 POLICIES: Final = frozenset[str]()
 """the executors that ask a policy: on a cluster with GPUs each of their actors has one"""
 
 
-def executor(name: str, domain: Domain, seed: int, world: str = "") -> Executor:
-    """A new executor for a world by name ("": any that is stepped by inputs); ValueError for a name that is
-    none."""
+def executor(
+    name: str, domain: Domain, seed: int, world: str = "", settings: Mapping[str, Any] | None = None
+) -> Executor:
+    """A new executor for a world by name ("": any that is stepped by inputs), with its settings; ValueError
+    for a name or a setting that is none."""
     if name not in EXECUTORS:
         raise ValueError(f"no executor {name!r}; there are: {', '.join(sorted(EXECUTORS))}")
-    return EXECUTORS[name](domain, seed, world)
+    return EXECUTORS[name](domain, seed, world, settings or {})

@@ -1,5 +1,6 @@
 """What a run in the game's own client may choose for itself."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Final, Self
@@ -17,9 +18,10 @@ class Settings:
     `python` is the interpreter that has the simulator; empty is that of `make world-NAME`. `frame` is the
     width and height of the picture that an executor gets, `window` those of the game's window. `biome` is
     where the player is put, where the simulator can choose. With a folder `film`, each episode's window goes
-    there as EPISODE.mp4, 20 pictures a second. `silence_s` is how long the process may say nothing at all,
-    `reply_s` how long one answer may take (to start the game takes minutes); then the episode's environment
-    counts as failed.
+    there as EPISODE.mp4, 20 pictures a second. `games` is how many of them a process of rollouts has open
+    side by side: their executors share a policy, which sees all their pictures at once. `silence_s` is how
+    long the simulator may say nothing at all, `reply_s` how long one answer may take (to start the game takes
+    minutes); then the episode's environment counts as failed.
     """
 
     python: str = ""
@@ -27,11 +29,12 @@ class Settings:
     window: tuple[int, int] = (640, 360)
     biome: str = ""
     film: str = ""
+    games: int = 4
     silence_s: float = 60.0
     reply_s: float = 900.0
 
     @classmethod
-    def of(cls, given: dict[str, Any]) -> Self:
+    def of(cls, given: Mapping[str, Any]) -> Self:
         """The settings as JSON gives them, with lists for pairs. `ValueError` for a pair that is none."""
         pairs = {field.name for field in fields(cls) if field.type in ("tuple[int, int]", tuple[int, int])}
         for name in sorted(pairs & set(given)):

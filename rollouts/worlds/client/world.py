@@ -127,7 +127,7 @@ class ClientWorld:
 
     def _asked(self) -> dict[str, Any]:
         """What a worker is told of the settings: all but what is this side's business."""
-        own = {"python", "film", "silence_s", "reply_s"}
+        own = {"python", "film", "games", "silence_s", "reply_s"}
         return {name: value for name, value in vars(self._settings).items() if name not in own}
 
     def _observed(self, told: Mapping[str, Any]) -> Observation:
