@@ -46,7 +46,7 @@ class ClientWorld:
         self.name = name
         self.observes: tuple[str, ...] = ()
         self._settings = settings
-        self._script = worker or WORKERS / f"{name}.py"
+        self._script = worker or WORKERS / f"{name}_worker.py"
         self._film: str | None = None
         self._link: WorkerLink | None = None
         self._tick = 0

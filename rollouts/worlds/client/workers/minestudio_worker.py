@@ -1,6 +1,7 @@
 """MineStudio's simulator as a worker; lines.py says what it is asked, docs/worlds.md what a reading is.
 
-It runs in MineStudio's interpreter (`make world-minestudio`), by its path.
+It runs in MineStudio's interpreter (`make world-minestudio`), by its path: under the name `minestudio` it would
+be taken for the package.
 """
 
 from __future__ import annotations
