@@ -92,11 +92,14 @@ class Served:
         jar = folder / "minestudio" / "engine" / "build" / "libs" / "mcprec-6.13.jar"
         jar.parent.mkdir(parents=True, exist_ok=True)
         jar.touch()
+        launcher = folder / "programs" / "xvfb-run"
+        launcher.parent.mkdir(exist_ok=True)
+        launcher.touch(0o755)
         return {
             "MINESTUDIO_DIR": str(folder / "minestudio"),
             "STUBBED_GAME": str(self._listener.getsockname()[1]),
             "PYTHONPATH": str(STUB),
-            "DISPLAY": os.environ.get("DISPLAY", ":0"),
+            "PATH": os.pathsep.join([str(launcher.parent), os.environ["PATH"]]),
         }
 
     def close(self) -> None:

@@ -153,6 +153,17 @@ def test_no_process_is_left(playing: Playing) -> None:
     assert gone(pid)
 
 
+def test_it_says_what_the_game_is_started_by(playing: Playing, monkeypatch: pytest.MonkeyPatch) -> None:
+    world, side = playing(Meadow())
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(WorkerError, match="started by xvfb-run, which is not there: install xvfb"):
+        world.reset(1)
+    monkeypatch.setenv("MINESTUDIO_GPU_RENDER", "1")
+    with pytest.raises(WorkerError, match="install VirtualGL"):
+        world.reset(1)
+    assert side.missions == []
+
+
 def test_it_says_where_the_game_has_to_be(playing: Playing, monkeypatch: pytest.MonkeyPatch) -> None:
     world, side = playing(Meadow())
     empty = Path(os.environ["MINESTUDIO_DIR"]).with_name("empty")

@@ -83,6 +83,22 @@ def test_a_link_that_nobody_holds_leaves_no_process() -> None:
     assert gone(pid)
 
 
+def test_what_a_killed_worker_had_started_outside_of_its_group_is_ended_too(tmp_path: Path) -> None:
+    started = tmp_path / "pid"
+    code = f"""
+import pathlib, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+pathlib.Path({str(started)!r}).write_text(str(child.pid))
+time.sleep(60)
+"""
+    one = WorkerLink([sys.executable, "-c", code], tmp_path, 0.2, 10.0)
+    while not started.exists() or not started.read_text():
+        time.sleep(0.05)
+    kill(one.pid, signal.SIGKILL)
+    one.close()
+    assert gone(int(started.read_text()))
+
+
 def test_a_worker_ends_with_its_parent() -> None:
     code = f"""
 import os, sys, time

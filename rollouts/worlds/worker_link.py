@@ -46,11 +46,9 @@ class WorkerLink:
         reply_s: float,
         *,
         goodbye_s: float = 2.0,
-        environment: Mapping[str, str] | None = None,
     ) -> None:
-        """Starts the process in `folder`, with these variables beside those of this process. `goodbye_s` is
-        how long it may take to end by itself when its stdin is closed. `WorkerError` where there is no such
-        program."""
+        """Starts the process in `folder`. `goodbye_s` is how long it may take to end by itself when its stdin
+        is closed. `WorkerError` where there is no such program."""
         self._silence_s, self._reply_s = silence_s, reply_s
         self._count = 0
         mark = f"{os.getpid()}-{next(_NUMBERS)}"
@@ -60,7 +58,7 @@ class WorkerLink:
             self._process = subprocess.Popen(
                 list(command),
                 cwd=folder,
-                env={**os.environ, **(environment or {}), _MARK: mark},
+                env={**os.environ, _MARK: mark},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._words,

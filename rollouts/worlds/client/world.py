@@ -1,7 +1,6 @@
 """The worlds `minestudio` and `minerl`: the `World` protocol over a process that holds the simulator."""
 
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -74,7 +73,6 @@ class ClientWorld:
             chosen.silence_s,
             chosen.reply_s,
             goodbye_s=_GOODBYE_S,
-            environment={} if os.environ.get("DISPLAY") else {"MINERL_HEADLESS": "1"},
         )
         told = self._link.ask("begin", seed=seed % _SEEDS, film=self._film, **self._asked())["reading"]
         self._tick = 0

@@ -71,14 +71,10 @@ def serve(
         close()
 
 
-def headless() -> None:
-    """Makes the simulator's launcher bring a screen of its own where this machine has none; `RuntimeError`
-    where there is nothing to make one with."""
-    if os.environ.get("DISPLAY"):
-        return
-    os.environ.setdefault("MINERL_HEADLESS", "1")
-    if shutil.which("xvfb-run") is None:
-        raise RuntimeError("no screen: install xvfb (apt-get install xvfb), or set DISPLAY")
+def want(program: str, package: str) -> None:
+    """`RuntimeError` where a program is missing that the simulator starts its game with."""
+    if shutil.which(program) is None:
+        raise RuntimeError(f"the game is started by {program}, which is not there: install {package}")
 
 
 def encoded(picture: Any) -> str:

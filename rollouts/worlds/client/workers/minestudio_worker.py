@@ -1,11 +1,12 @@
 """MineStudio's simulator as a worker; lines.py says what it is asked, docs/worlds.md what a reading is.
 
-It runs in MineStudio's interpreter (`make world-minestudio`), by its path: under the name `minestudio` it would
+It runs in MineStudio's interpreter (`make world-minestudio`), by its path; a script named `minestudio` would
 be taken for the package.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,11 @@ class Game:
     def begin(self, request: dict[str, Any]) -> dict[str, Any]:
         """Starts the game in a new world from the seed."""
         _engine()
-        lines.headless()
+        # Its launcher brings a screen of its own, on the processor or, where that is asked for, on the GPU.
+        if os.environ.get("MINESTUDIO_GPU_RENDER") == "1":
+            lines.want("vglrun", "VirtualGL")
+        else:
+            lines.want("xvfb-run", "xvfb")
         from minestudio.simulator import MinecraftSim
 
         self.simulator = MinecraftSim(
