@@ -23,12 +23,14 @@ from rollouts.protocols import (
     Closable,
     EpisodeSpec,
     Executor,
+    Explaining,
     Insider,
     Move,
     Observation,
     Subgoal,
     Trial,
     World,
+    WorldEvent,
 )
 from rollouts.sightings import Lookout, Row, Thing, changes, names_in, stations_near
 from warehouse.domains import Domain
@@ -120,9 +122,10 @@ class Stage:
         return self.now()
 
     def close(self) -> None:
-        """Gives back what the world holds, if anything."""
-        if isinstance(self._world, Closable):
-            self._world.close()
+        """Gives back what the world and the executor hold, if anything."""
+        for part in (self._world, self._executor):
+            if isinstance(part, Closable):
+                part.close()
 
     def run(self, attempt: int, subgoal: Subgoal) -> AttemptRun:
         """Steps the subgoal until its checks hold, its time is over, the executor gives up, the agent dies,
@@ -135,8 +138,8 @@ class Stage:
         if self._now is None:
             raise RuntimeError("the stage was not opened")
         log = _Log(self._now, self._lookout, self._domain)
-        self._executor.start(subgoal, self._now)
         try:
+            _of_hands(partial(self._executor.start, subgoal, self._now))
             end = self._steps(subgoal, log)
         except WorldFailure as failure:
             log.failed(str(failure), self._now.tick)
@@ -166,9 +169,11 @@ class Stage:
         deadline = min(limit, self._spec.horizon)
         stopped, idle = "timeout", 0
         while now.alive is not False and now.tick < deadline:
-            move = self._executor.act(now)
+            move = _of_hands(partial(self._executor.act, now))
             if move is None:
                 stopped = "agent_stopped"
+                if isinstance(self._executor, Explaining) and (why := self._executor.why(now)) is not None:
+                    log.add_event(why)
                 break
             before = now.tick
             ticks = max(1, min(move.ticks, deadline - before))
@@ -290,17 +295,7 @@ class _Log:
         self._moves.append((len(self._moves), move.ticks, written(move.action)))
         self._advances.append(advance)
         for event in advance.events:
-            self._events.append(
-                {
-                    "tick": event.tick,
-                    "seq": len(self._events),
-                    "kind": event.kind,
-                    "name": event.name,
-                    "count": event.count,
-                    "text": event.text,
-                    "signal": event.signal,
-                }
-            )
+            self.add_event(event)
         view = self._lookout.look(advance.observation)
         if view is not self._view:
             if view is not None:
@@ -310,6 +305,20 @@ class _Log:
                 self._seen.update(view)
             self._view = view
             self._near = None if view is None else stations_near(view, self._domain.reach)
+
+    def add_event(self, event: WorldEvent) -> None:
+        """Something that was said or happened."""
+        self._events.append(
+            {
+                "tick": event.tick,
+                "seq": len(self._events),
+                "kind": event.kind,
+                "name": event.name,
+                "count": event.count,
+                "text": event.text,
+                "signal": event.signal,
+            }
+        )
 
     def failed(self, why: str, tick: int) -> None:
         """The world failed."""
@@ -369,6 +378,14 @@ def _rests(before: Observation, advance: Advance) -> bool:
     if heights is not None and len(heights) > 1:
         return bool(heights[-1] == heights[-2])
     return advance.observation.y == before.y
+
+
+def _of_hands(call: Callable[[], _T]) -> _T:
+    """The call's value; an executor that lost its policy has lost the environment, and did not fail."""
+    try:
+        return call()
+    except ConnectionError as error:
+        raise WorldFailure(f"{type(error).__name__}: {error}") from error
 
 
 def _of_world(call: Callable[[], _T]) -> _T:

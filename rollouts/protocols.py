@@ -261,7 +261,7 @@ class Insider(Protocol):
 
 @runtime_checkable
 class Closable(Protocol):
-    """A world that holds something beside memory (a process, a connection) until it is closed."""
+    """A world or an executor that holds something beside memory (a process, a connection) until closed."""
 
     def close(self) -> None:
         """Gives it back. May be called again."""
@@ -313,6 +313,16 @@ class Executor(Protocol):
 
     def act(self, observation: Observation) -> Move | None:
         """The next move; None when the executor gives the subgoal up."""
+        ...
+
+
+@runtime_checkable
+class Explaining(Protocol):
+    """An executor that says why it gave a subgoal up, where a world has no words for it."""
+
+    def why(self, observation: Observation) -> WorldEvent | None:
+        """Why `act` just answered None: an event of kind "error" at the observation's tick; None where the
+        subgoal is done, or nothing is to be said."""
         ...
 
 

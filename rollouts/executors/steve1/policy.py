@@ -1,0 +1,218 @@
+"""The process that has STEVE-1 in it, and the batches that it is asked in.
+
+Executors of several episodes, each in a thread of its own, ask one policy. An ask waits for the others: a
+batch goes out when everybody of the last one has asked again, when `batch` are there, or after a moment.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from pathlib import Path
+from threading import Condition
+from time import monotonic
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from rollouts.protocols import Keys
+from rollouts.worlds.client.workers.lines import encoded
+from rollouts.worlds.worker_link import WorkerError, WorkerLink
+
+_HOME: Final = Path(__file__).parents[3]
+WORKER: Final = Path(__file__).with_name("worker.py")
+PATIENCE_S: Final = 0.02
+"""how long an ask waits for others; a tick of the game takes longer"""
+_MAKE: Final = "make world-minestudio"
+
+
+@dataclass(frozen=True)
+class PolicySettings:
+    """Which weights play, and on what.
+
+    `weights` is the folder of MineStudio's checkpoint. `device` is PyTorch's name of it; there is no falling
+    back to another. `precision` is float32, bfloat16 or float16. `cond_scale` is how far the text draws the
+    policy (classifier-free guidance; 0 halves the work and lets the text in once). `batch` is how many
+    episodes are seen at once at most. `python` is the interpreter; empty is that of `make world-minestudio`.
+    """
+
+    weights: str
+    device: str = "cuda"
+    precision: str = "float32"
+    cond_scale: float = 4.0
+    batch: int = 16
+    python: str = ""
+    silence_s: float = 60.0
+    reply_s: float = 300.0
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "PolicySettings":
+        """The settings as JSON gives them; `ValueError` for one that there is not, and without weights."""
+        known = [each.name for each in fields(cls)]
+        if unknown := sorted(set(given) - set(known)):
+            raise ValueError(f"steve1 has no setting {', '.join(unknown)}; it has: {', '.join(known)}")
+        if not given.get("weights"):
+            raise ValueError(
+                "steve1 needs the setting weights, the folder of MineStudio's checkpoint: "
+                """MINEEVOLVE_EXECUTOR_SETTINGS='{"weights": "/models/steve1"}'"""
+            )
+        return cls(**given)
+
+    def interpreter(self) -> Path:
+        """The interpreter that has MineStudio. `ValueError` where it is not there."""
+        found = (
+            Path(self.python).expanduser() if self.python else _HOME / ".venv-minestudio" / "bin" / "python"
+        )
+        if not found.exists():
+            raise ValueError(f"steve1 needs an interpreter of its own at {found}: {_MAKE}, or python")
+        return found
+
+
+class ActingPolicy(Protocol):
+    """Something that plays by pictures."""
+
+    def act(self, episode: str, text: str, seed: int, step: int, frame: npt.NDArray[np.uint8]) -> Keys:
+        """What an episode's next tick is played with; `frame` is (128, 128, 3) in RGB, `seed` and `step`
+        decide what is drawn. `WorkerError` where the policy is lost."""
+        ...
+
+    def forget(self, episode: str) -> None:
+        """The episode has ended."""
+        ...
+
+
+@dataclass(eq=False)
+class _Ask:
+    request: dict[str, Any]
+    answer: Keys | None = None
+    error: Exception | None = None
+
+    @property
+    def done(self) -> bool:
+        return self.answer is not None or self.error is not None
+
+
+@dataclass
+class _Table:
+    """Who waits, and who was together last."""
+
+    waiting: deque[_Ask] = field(default_factory=deque)
+    last: frozenset[str] = frozenset()
+    busy: bool = False
+    """whether a batch is on its way"""
+
+
+class Policy:
+    """One process with the weights, which begins at the first ask (`ActingPolicy`). Threads may share it."""
+
+    def __init__(self, settings: PolicySettings, worker: Path = WORKER) -> None:
+        """`worker` is the script that the interpreter runs; tests bring their own."""
+        self._settings = settings
+        self._worker = worker
+        self._link: WorkerLink | None = None
+        self._turn = Condition()
+        self._table = _Table()
+
+    def act(self, episode: str, text: str, seed: int, step: int, frame: npt.NDArray[np.uint8]) -> Keys:
+        """See `ActingPolicy`. After an error the next ask begins a new process, in which no episode is
+        remembered."""
+        ask = _Ask({"episode": episode, "text": text, "seed": seed, "step": step, "frame": encoded(frame)})
+        until = monotonic() + PATIENCE_S
+        with self._turn:
+            self._table.waiting.append(ask)
+            self._turn.notify_all()
+        while True:
+            with self._turn:
+                while not ask.done and not self._may_go(until):
+                    self._turn.wait(None if self._table.busy else max(0.0, until - monotonic()))
+                if ask.done:
+                    break
+                size = min(self._settings.batch, len(self._table.waiting))
+                batch = [self._table.waiting.popleft() for _ in range(size)]
+                self._table.busy = True
+            self._send(batch)
+        if isinstance(ask.error, WorkerError):
+            raise WorkerError(str(ask.error)) from ask.error
+        if ask.error is not None:
+            raise ask.error
+        assert ask.answer is not None
+        return ask.answer
+
+    def forget(self, episode: str) -> None:
+        """See `ActingPolicy`."""
+        with self._turn:
+            self._turn.wait_for(lambda: not self._table.busy)
+            self._table.last -= {episode}
+            if self._link is not None:
+                try:
+                    self._link.ask("forget", episode=episode)
+                except WorkerError:
+                    self._link = None
+
+    def memory(self) -> int:
+        """Bytes that were in use at most: on the GPU, or by the process without one."""
+        with self._turn:
+            self._turn.wait_for(lambda: not self._table.busy)
+            return int(self._started().ask("memory")["bytes"])
+
+    def close(self) -> None:
+        """Ends the process."""
+        with self._turn:
+            if self._link is not None:
+                self._link.close()
+                self._link = None
+
+    def _may_go(self, until: float) -> bool:
+        """Whether a batch is due, of which whoever asks takes care."""
+        table = self._table
+        if table.busy or not table.waiting:
+            return False
+        there = {ask.request["episode"] for ask in table.waiting}
+        full = len(table.waiting) >= self._settings.batch
+        return full or (bool(table.last) and table.last <= there) or monotonic() >= until
+
+    def _send(self, batch: list[_Ask]) -> None:
+        answers: list[Keys] = []
+        error: Exception | None = None
+        try:
+            # By name: who is together stays in one order, and their states where they are.
+            batch.sort(key=lambda ask: str(ask.request["episode"]))
+            told = self._started().ask("act", asks=[ask.request for ask in batch])["actions"]
+            answers = [Keys(tuple(each["held"]), each["pitch"], each["yaw"]) for each in told]
+        except Exception as lost:  # whatever it is, all of them wait for it
+            error = lost
+        with self._turn:
+            if error is not None:
+                self._link = None
+            for at, ask in enumerate(batch):
+                ask.answer, ask.error = (answers[at], None) if error is None else (None, error)
+            there = () if error is not None else (ask.request["episode"] for ask in batch)
+            self._table.last = frozenset(there)
+            self._table.busy = False
+            self._turn.notify_all()
+
+    def _started(self) -> WorkerLink:
+        if self._link is None:
+            chosen = self._settings
+            link = WorkerLink(
+                [str(chosen.interpreter()), str(self._worker)],
+                self._worker.parent,
+                chosen.silence_s,
+                chosen.reply_s,
+            )
+            link.ask(
+                "load",
+                weights=str(Path(chosen.weights).expanduser().absolute()),
+                device=chosen.device,
+                precision=chosen.precision,
+                cond_scale=chosen.cond_scale,
+            )
+            self._link = link
+        return self._link
+
+
+@cache
+def policy_of(settings: PolicySettings) -> Policy:
+    """The policy with these settings, one in each process. It ends with the process."""
+    return Policy(settings)
