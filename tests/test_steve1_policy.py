@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rollouts.executors.steve1.policy import Policy, PolicySettings
 from rollouts.protocols import Keys
+from rollouts.worlds.client.steve1.policy import Policy, PolicySettings
 from rollouts.worlds.worker_link import WorkerError
 
 FAKE = Path(__file__).with_name("fake_policy.py")

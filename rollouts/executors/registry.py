@@ -23,10 +23,17 @@ def _scripted(domain: Domain, seed: int, world: str, settings: Mapping[str, Any]
     return ScriptedExecutor(domain, seed)
 
 
+def _steve1(domain: Domain, seed: int, world: str, settings: Mapping[str, Any]) -> Executor:
+    from rollouts.worlds.client.steve1.executor import make
+
+    return make(domain, seed, settings)
+
+
 EXECUTORS: Final[Mapping[str, Callable[[Domain, int, str, Mapping[str, Any]], Executor]]] = {
-    "scripted": _scripted
+    "scripted": _scripted,
+    "steve1": _steve1,
 }
-POLICIES: Final = frozenset[str]()
+POLICIES: Final = frozenset({"steve1"})
 """the executors that ask a policy: on a cluster with GPUs each of their actors has one"""
 
 

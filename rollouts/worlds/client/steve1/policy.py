@@ -20,7 +20,7 @@ from rollouts.protocols import Keys
 from rollouts.worlds.client.workers.lines import encoded
 from rollouts.worlds.worker_link import WorkerError, WorkerLink
 
-_HOME: Final = Path(__file__).parents[3]
+_HOME: Final = Path(__file__).parents[4]
 WORKER: Final = Path(__file__).with_name("worker.py")
 PATIENCE_S: Final = 0.02
 """how long an ask waits for others; a tick of the game takes longer"""

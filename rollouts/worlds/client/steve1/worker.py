@@ -23,7 +23,7 @@ import types
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "worlds" / "client" / "workers"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "workers"))
 
 import lines
 import numpy as np
