@@ -8,8 +8,13 @@ VLLM := .venv-vllm
 VLLM_PYTHON ?= python3.11
 VLLM_STAMP := $(VLLM)/.installed
 SMALL_MODEL := $(VLLM)/smollm2-135m-instruct
+MINESTUDIO := .venv-minestudio
+MINESTUDIO_PYTHON ?= python3.11
+MINESTUDIO_STAMP := $(MINESTUDIO)/.installed
+RANDOM_STEVE1 := $(MINESTUDIO)/steve1-random
 
-.PHONY: setup run test test-faults fuzz test-ray test-crafter test-vllm test-browser test-mineflayer world-mineflayer lint bench ui clean
+.PHONY: setup run test test-faults fuzz test-ray test-crafter test-vllm test-browser test-mineflayer test-steve1 \
+	world-mineflayer world-minestudio lint bench ui clean
 
 setup: $(STAMP)
 
@@ -54,6 +59,23 @@ $(MINEFLAYER)/node_modules/.installed: $(MINEFLAYER)/package-lock.json
 	npm --prefix $(MINEFLAYER) ci --no-audit --no-fund --loglevel=error
 	touch $@
 
+# MineStudio's pins fit no other environment. The game itself is fetched apart (docs/worlds.md).
+world-minestudio: setup $(MINESTUDIO_STAMP)
+	$(BIN)/python -m rollouts.worlds.client minestudio
+
+$(MINESTUDIO_STAMP): requirements-minestudio.lock
+	$(MINESTUDIO_PYTHON) -m venv $(MINESTUDIO)
+	$(MINESTUDIO)/bin/python -m pip install --quiet --require-hashes --no-deps -r requirements-minestudio.lock
+	touch $@
+
+# MineStudio's real simulator and its STEVE-1, the first over a game of a few lines, the second with random weights.
+test-steve1: world-minestudio $(RANDOM_STEVE1)
+	$(BIN)/python -m pytest -q -m steve1 tests/test_minestudio_world.py tests/test_steve1.py
+
+$(RANDOM_STEVE1): $(MINESTUDIO_STAMP) tests/steve1_model.py
+	$(MINESTUDIO)/bin/python tests/steve1_model.py $@
+	touch $@
+
 # The second domain, end to end: training, frozen evaluation, report.
 test-crafter: setup
 	$(BIN)/python -m pytest -q -m crafter tests/test_crafter_loop.py
@@ -83,4 +105,4 @@ ui: setup
 	$(BIN)/mineevolve ui --port $(PORT)
 
 clean:
-	rm -rf $(VENV) $(VLLM) $(MINEFLAYER)/node_modules data build *.egg-info
+	rm -rf $(VENV) $(VLLM) $(MINESTUDIO) $(MINEFLAYER)/node_modules data build *.egg-info

@@ -72,6 +72,12 @@ def _minestudio(domain: Domain, settings: Mapping[str, Any]) -> World:
     return _client("minestudio", settings, Settings)
 
 
+def _minerl(domain: Domain, settings: Mapping[str, Any]) -> World:
+    from rollouts.worlds.client.settings import MineRLSettings
+
+    return _client("minerl", settings, MineRLSettings)
+
+
 def _client(name: str, settings: Mapping[str, Any], kind: "type[ClientSettings]") -> World:
     _check(name, settings, kind)
     try:
@@ -99,19 +105,20 @@ WORLDS: Final[Mapping[str, Callable[[Domain, Mapping[str, Any]], World]]] = {
     "crafter": _crafter,
     "mineflayer": _mineflayer,
     "minestudio": _minestudio,
+    "minerl": _minerl,
 }
 
 COPIED: Final = frozenset({"techtree"})
 """worlds that can go on in two ways from where they stand (`Branching`): try-outs are made there"""
 
 _OF_DOMAINS: Final[Mapping[str, tuple[str, ...]]] = {
-    "minecraft": ("techtree", "mineflayer", "minestudio"),
+    "minecraft": ("techtree", "mineflayer", "minestudio", "minerl"),
     "crafter": ("crafter",),
 }
 """domain -> its worlds, the one that is played in where none is named first"""
 
 
-_CLIENTS: Final = frozenset({"minestudio"})
+_CLIENTS: Final = frozenset({"minestudio", "minerl"})
 """the game's own client: seen as a picture and moved by keys, which one policy can"""
 _POLICY: Final = "steve1"
 _GAMES: Final = 4

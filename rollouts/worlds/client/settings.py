@@ -53,3 +53,11 @@ class Settings:
     def interpreter(self, world: str) -> Path:
         """The interpreter of the world of this name."""
         return Path(self.python).expanduser() if self.python else _HOME / f".venv-{world}" / "bin" / "python"
+
+
+@dataclass(frozen=True)
+class MineRLSettings(Settings):
+    """`environment` is the id of one of MineRL's environments. It chooses no biome, and its window has the
+    size that the environment gives it: `biome` and `window` say nothing here."""
+
+    environment: str = "MineRLHumanSurvival-v0"
