@@ -11,10 +11,13 @@ SMALL_MODEL := $(VLLM)/smollm2-135m-instruct
 MINESTUDIO := .venv-minestudio
 MINESTUDIO_PYTHON ?= python3.11
 MINESTUDIO_STAMP := $(MINESTUDIO)/.installed
+MINERL := .venv-minerl
+MINERL_PYTHON ?= python3.8
+MINERL_STAMP := $(MINERL)/.installed
 RANDOM_STEVE1 := $(MINESTUDIO)/steve1-random
 
 .PHONY: setup run test test-faults fuzz test-ray test-crafter test-vllm test-browser test-mineflayer test-steve1 \
-	world-mineflayer world-minestudio lint bench ui clean
+	world-mineflayer world-minestudio world-minerl lint bench ui clean
 
 setup: $(STAMP)
 
@@ -68,6 +71,20 @@ $(MINESTUDIO_STAMP): requirements-minestudio.lock
 	$(MINESTUDIO)/bin/python -m pip install --quiet --require-hashes --no-deps -r requirements-minestudio.lock
 	touch $@
 
+# MineRL 0.4.4, whose spaces the tests of the world minerl look at, where there is a Python 3.8. To play needs
+# MineRL 1.0.2, Java 8 and the game's build (docs/worlds.md).
+world-minerl: setup $(MINERL_STAMP)
+	$(BIN)/python -m rollouts.worlds.client minerl
+
+$(MINERL_STAMP): requirements-minerl.lock
+	@$(MINERL_PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 8))' || \
+		{ echo "MineRL 0.4.4 needs Python 3.8: make world-minerl MINERL_PYTHON=/path/to/python3.8" >&2; exit 1; }
+	$(MINERL_PYTHON) -m venv $(MINERL)
+	$(MINERL)/bin/python -m pip install --quiet "setuptools<60" wheel
+	READTHEDOCS=1 $(MINERL)/bin/python -m pip install --quiet --no-build-isolation --require-hashes --no-deps \
+		-r requirements-minerl.lock
+	touch $@
+
 # MineStudio's real simulator and its STEVE-1, the first over a game of a few lines, the second with random weights.
 test-steve1: world-minestudio $(RANDOM_STEVE1)
 	$(BIN)/python -m pytest -q -m steve1 tests/test_minestudio_world.py tests/test_steve1.py
@@ -105,4 +122,4 @@ ui: setup
 	$(BIN)/mineevolve ui --port $(PORT)
 
 clean:
-	rm -rf $(VENV) $(VLLM) $(MINESTUDIO) $(MINEFLAYER)/node_modules data build *.egg-info
+	rm -rf $(VENV) $(VLLM) $(MINESTUDIO) $(MINERL) $(MINEFLAYER)/node_modules data build *.egg-info

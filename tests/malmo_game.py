@@ -36,6 +36,7 @@ class Meadow:
     """A body that walks and turns, and a log that comes off after 10 ticks of attacking. It dies, or the game
     ends, or breaks off the connection, at the tick that is asked for."""
 
+    item: str = "oak_log"
     dies_at: int | None = None
     ends_at: int | None = None
     breaks_at: int | None = None
@@ -68,9 +69,9 @@ class Meadow:
             "health": 0.0 if dead else 20.0,
             "hunger": 18.0,
             "gui": self.screen,
-            "slots": {0: ("oak_log", self.logs)} if self.logs else {},
-            "equipped": "oak_log" if self.logs else "air",
-            "counters": {"mine_block": {"oak_log": self.logs}, "custom": {"jump": self.now}},
+            "slots": {0: (self.item, self.logs)} if self.logs else {},
+            "equipped": self.item if self.logs else "air",
+            "counters": {"mine_block": {self.item: self.logs}, "custom": {"jump": self.now}},
             "done": self.now == self.ends_at,
         }
 
@@ -78,8 +79,10 @@ class Meadow:
 class Served:
     """A game on a port of this machine; one client at a time, each of which goes on in the same game."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: Game, window: tuple[int, int], old: bool) -> None:
         self.game = game
+        self.window = window
+        self.old = old
         self.missions: list[str] = []
         self.tokens: list[str] = []
         self.commands: list[str] = []
@@ -127,22 +130,23 @@ class Served:
                 self.tokens.append(_heard(client).decode())
                 _say(client, struct.pack("!I", 1))
             elif said.startswith("<Peek"):
-                _say(client, _pixels(self._state))
-                _say(client, _info(self._state))
+                _say(client, _pixels(self._state, self.window))
+                _say(client, _info(self._state, self.old))
                 _say(client, struct.pack("!b", 0))
             elif said.startswith("<StepClient"):
                 commands = said[said.index(">") + 1 : said.rindex("<")]
                 self.commands.append(commands)
                 self._state = self.game.tick(*_inputs(commands))
-                _say(client, _pixels(self._state))
+                _say(client, _pixels(self._state, self.window))
                 _say(client, struct.pack("!dbb", 0.0, bool(self._state.get("done")), 1))
-                _say(client, _info(self._state))
+                _say(client, _info(self._state, self.old))
 
 
 @contextmanager
-def served(game: Game) -> Iterator[Served]:
-    """The game, until the block ends."""
-    made = Served(game)
+def served(game: Game, window: tuple[int, int] = WINDOW, old: bool = False) -> Iterator[Served]:
+    """The game in a window of this width and height, until the block ends; an `old` one speaks as MineRL
+    0.4.4's game does."""
+    made = Served(game, window, old)
     try:
         yield made
     finally:
@@ -160,10 +164,10 @@ def _inputs(commands: str) -> tuple[frozenset[str], float, float]:
     return frozenset(held), pitch, yaw
 
 
-def _pixels(state: Mapping[str, Any]) -> bytes:
+def _pixels(state: Mapping[str, Any], window: tuple[int, int]) -> bytes:
     """A picture that tells where the body stands, looks, and what is on the screen, as the game sends it:
     RGB, the lowest row first."""
-    width, height = WINDOW
+    width, height = window
     shade = (np.arange(width) / 2 + state["x"] * 20 + state["yaw"]) % 256
     picture = np.empty((height, width, 3), np.uint8)
     picture[..., 0] = shade
@@ -172,10 +176,13 @@ def _pixels(state: Mapping[str, Any]) -> bytes:
     return picture[::-1].tobytes()
 
 
-def _info(state: Mapping[str, Any]) -> bytes:
+def _info(state: Mapping[str, Any], old: bool) -> bytes:
     slots = state["slots"]
-    nothing = json.dumps({"type": "air", "damage": 0, "maxDamage": 0})
-    held = json.dumps({"type": state["equipped"], "damage": 0, "maxDamage": 0})
+
+    def worn(item: str) -> Any:
+        told = {"type": item, "damage": 0, "maxDamage": 0, "metadata": 0}
+        return told if old else json.dumps(told)
+
     return json.dumps(
         {
             **{f"{axis}pos": state[axis] for axis in _PLACE},
@@ -189,10 +196,11 @@ def _info(state: Mapping[str, Any]) -> bytes:
                     "slot_id": slot,
                     "type": slots[slot][0] if slot in slots else "none",
                     "quantity": slots[slot][1] if slot in slots else 0,
+                    "metadata": 0,
                 }
                 for slot in range(36)
             ],
-            "equipped_items": {**dict.fromkeys(_HANDS, nothing), "mainhand": held},
+            "equipped_items": {**dict.fromkeys(_HANDS, worn("air")), "mainhand": worn(state["equipped"])},
             **state["counters"],
             "sun_brightness": 1.0,
             "sky_light_level": 1.0,

@@ -19,6 +19,7 @@ from rollouts.worlds.registry import open_at_once, venue_of
 from rollouts.worlds.worker_link import WorkerError
 from tests.conftest import ROOT
 from tests.fake_world import task
+from tests.malmo_game import Meadow, served
 from warehouse.domains import Domain
 
 Opening = Callable[..., ClientWorld]
@@ -154,6 +155,27 @@ def test_an_attempt_there_is_recorded_and_unknown_stays_null(
     assert run.ticks["alive"].null_count() == (0 if full else 40)
     assert run.ticks["x"].null_count() == (0 if full else 40)
     assert run.state_after["near"] is None
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="needs the interpreter of `make world-minerl`")
+def test_the_real_spaces_of_an_older_minerl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with served(Meadow(item="log"), window=(64, 64), old=True) as game:
+        for name, value in game.environment(tmp_path).items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.delenv("DISPLAY", raising=False)
+        world = ClientWorld("minerl", MineRLSettings(environment="MineRLObtainDiamond-v0"))
+        first = world.reset(11)
+        assert game.tokens[0].endswith(":11")
+        assert (first.inventory, first.equipped) == ({}, "none")
+        assert first.frame is not None
+        assert first.frame.shape == (128, 128, 3)
+        still = game.commands[0].splitlines()
+        assert {"craft none", "craftNearby none", "place none", "equip none"} <= set(still)
+        chop = world.step(Action(keys=Keys(("attack", "sprint"), 2.5, -4.0)), 40)
+        assert game.game.seen[-1] == (frozenset({"attack", "sprint"}), 2.5, -4.0)  # type: ignore[attr-defined]
+        assert chop.changes == ((10, "log", 1, 1),)
+        with pytest.raises(WorkerError, match="has no key hotbar"):
+            world.step(Action(keys=Keys(("hotbar.1",))))
 
 
 def test_the_world_is_one_of_minecrafts() -> None:

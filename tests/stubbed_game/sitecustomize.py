@@ -1,7 +1,9 @@
-"""In a worker's interpreter: MineStudio's simulator gets a game that is there already, on the port that
-STUBBED_GAME names, and starts none. Python imports this by its name, from PYTHONPATH, before anything else.
+"""In a worker's interpreter: the simulator, MineStudio's or MineRL's, gets a game that is there already, on
+the port that STUBBED_GAME names, and starts none. Python imports this by its name, from PYTHONPATH, before
+anything else.
 """
 
+import importlib.util
 import os
 
 
@@ -21,9 +23,24 @@ class Instance:
         pass
 
 
-if os.environ.get("STUBBED_GAME"):
-    from minestudio.simulator.minerl.env import _multiagent
+def stub():
+    port = int(os.environ["STUBBED_GAME"])
+    if importlib.util.find_spec("minestudio"):
+        from minestudio.simulator.minerl.env import _multiagent
 
-    _multiagent._MultiAgentEnv._get_new_instance = lambda self, port=None, instance_id=None: Instance(
-        int(os.environ["STUBBED_GAME"])
-    )
+        def found():
+            return Instance(port)
+    else:
+        from minerl.env import _multiagent
+        from minerl.env.malmo import InstanceManager
+
+        def found():
+            instance = InstanceManager.add_existing_instance(port)
+            instance.had_to_clean = False
+            return instance
+
+    _multiagent._MultiAgentEnv._get_new_instance = lambda self, port=None, instance_id=None: found()
+
+
+if os.environ.get("STUBBED_GAME"):
+    stub()
