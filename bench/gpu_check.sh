@@ -2,7 +2,12 @@
 # What this project does on a GPU, in at most six minutes:
 #
 #   bench/gpu_check.sh MODEL           a folder with a model, or a name that vllm can fetch
+#   bench/gpu_check.sh MODEL STEVE1    the same, and the folder with STEVE-1's weights
 #   bench/gpu_check.sh --cpu           a dry run with the small model of `make test-vllm`; its figures are a CPU's
+#
+# STEVE-1's ticks per second at batch 1, 4 and 16 are measured where there is its interpreter (make world-minestudio);
+# without weights of your own with the random ones of `make test-steve1`. Its PyTorch is the CPU's build: to measure a
+# GPU, install PyTorch's own into it.
 #
 # VLLM_PYTHON names the interpreter that has vllm (default: the one of .venv), GPU the device (default 0).
 # Exit status: 0 measured and the goal reached, 1 missed or failed, 2 called wrongly, 77 not run on a GPU.
@@ -11,14 +16,15 @@ cd "$(dirname "$0")/.."
 
 python=${PYTHON:-.venv/bin/python}
 gpu=${GPU:-0}
-limit_s=350
+limit_s=270
+steve1_s=80
 
 refuse() {
   echo "gpu_check: $1" >&2
   exit 2
 }
 
-[ $# -eq 1 ] || refuse "name a model, or --cpu: bench/gpu_check.sh /models/qwen"
+[ $# -eq 1 ] || [ $# -eq 2 ] || refuse "name a model, or --cpu: bench/gpu_check.sh /models/qwen"
 [ -x "$(command -v "$python")" ] || refuse "$python is not there: make setup"
 
 scratch=$(mktemp -d)
@@ -39,14 +45,20 @@ watch_memory() {
 }
 
 steve1() {
-  # Place of STEVE-1's steps per second at batch 1, 4 and 16: there is no executor of it here to be measured yet.
-  echo "STEVE-1: not measured, this project has no executor for it yet"
+  # device, and what else bench.steve1 is told
+  if [ ! -d "${STEVE1:-.venv-minestudio/steve1-random}" ]; then
+    echo "STEVE-1: not measured: make test-steve1 brings its interpreter and random weights"
+    return
+  fi
+  CUDA_VISIBLE_DEVICES="$gpu" timeout "$steve1_s" "$python" -m bench.steve1 --device "$@" \
+    ${STEVE1:+--weights "$STEVE1"} || echo "STEVE-1: not measured"
 }
+STEVE1=${2:-}
 
 if [ "$1" = --cpu ]; then
   echo "dry run on the CPU: these figures say nothing of a GPU"
   timeout "$limit_s" "$python" -m bench.model --questions 4 --repetitions 2
-  steve1
+  steve1 cpu --steps 10
   echo "not run on a GPU"
   exit 0
 fi
@@ -75,5 +87,5 @@ MINEEVOLVE_MODELS="$scratch/models.toml" \
 peak=$(sort -n "$scratch/used" | tail -1)
 # vllm takes its share of the memory when it starts, whatever the model needs of it, and here two engines are loaded.
 echo "GPU memory: $(cat "$scratch/before") MiB before, $peak MiB at most (two engines, each with the share it was given)"
-steve1
+steve1 cuda --precision bfloat16
 [ "$status" -eq 0 ] || exit 1

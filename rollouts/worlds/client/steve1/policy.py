@@ -23,7 +23,10 @@ from rollouts.worlds.worker_link import WorkerError, WorkerLink
 _HOME: Final = Path(__file__).parents[4]
 WORKER: Final = Path(__file__).with_name("worker.py")
 PATIENCE_S: Final = 0.02
-"""how long an ask waits for others; a tick of the game takes longer"""
+"""how long an ask waits for others at least; a tick of the game takes longer"""
+_SHARE: Final = 0.5
+"""... and at most, as a share of what the last batch took: to go without who is late costs a batch of
+his own, and the moving of states"""
 _MAKE: Final = "make world-minestudio"
 
 
@@ -101,6 +104,7 @@ class _Table:
     last: frozenset[str] = frozenset()
     busy: bool = False
     """whether a batch is on its way"""
+    patience_s: float = PATIENCE_S
 
 
 class Policy:
@@ -118,8 +122,8 @@ class Policy:
         """See `ActingPolicy`. After an error the next ask begins a new process, in which no episode is
         remembered."""
         ask = _Ask({"episode": episode, "text": text, "seed": seed, "step": step, "frame": encoded(frame)})
-        until = monotonic() + PATIENCE_S
         with self._turn:
+            until = monotonic() + self._table.patience_s
             self._table.waiting.append(ask)
             self._turn.notify_all()
         while True:
@@ -175,6 +179,7 @@ class Policy:
     def _send(self, batch: list[_Ask]) -> None:
         answers: list[Keys] = []
         error: Exception | None = None
+        began = monotonic()
         try:
             # By name: who is together stays in one order, and their states where they are.
             batch.sort(key=lambda ask: str(ask.request["episode"]))
@@ -187,8 +192,9 @@ class Policy:
                 self._link = None
             for at, ask in enumerate(batch):
                 ask.answer, ask.error = (answers[at], None) if error is None else (None, error)
-            there = () if error is not None else (ask.request["episode"] for ask in batch)
-            self._table.last = frozenset(there)
+            there = frozenset(ask.request["episode"] for ask in batch) if error is None else frozenset[str]()
+            self._table.last = there
+            self._table.patience_s = max(PATIENCE_S, _SHARE * (monotonic() - began)) if there else PATIENCE_S
             self._table.busy = False
             self._turn.notify_all()
 
