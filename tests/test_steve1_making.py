@@ -137,3 +137,35 @@ def test_what_smelting_lacks(minecraft: Domain, slots: dict[int, tuple[str, int]
     with pytest.raises(GivenUpError) as caught:
         carry_out(smelt(hand_in(ScreenGame(slots), minecraft), "iron_ingot", 1), ScreenGame(slots))
     assert caught.value.signal == signal
+
+
+@pytest.mark.parametrize(
+    ("slots", "product", "wanted", "left"),
+    [
+        # Two pieces are worth two logs of fire, half of the second of which burns for nothing.
+        ({0: ("oak_log", 4)}, "charcoal", 2, {"charcoal": 2}),
+        ({0: ("oak_log", 3), 1: ("oak_planks", 2)}, "charcoal", 2, {"charcoal": 2, "oak_log": 1}),
+        ({0: ("iron_ore", 4), 1: ("oak_planks", 2), 3: ("oak_log", 1)}, "iron_ingot", 4, {"iron_ingot": 4}),
+    ],
+)
+def test_fuels_are_used_as_far_as_they_last(
+    minecraft: Domain, slots: dict[int, tuple[str, int]], product: str, wanted: int, left: dict[str, int]
+) -> None:
+    station = {20: ("furnace", 1), 8: ("wooden_pickaxe", 1)}
+    game = ScreenGame({**slots, **station})
+    carry_out(smelt(hand_in(game, minecraft), product, wanted), game)
+    assert held(game) == {**left, "furnace": 1, "wooden_pickaxe": 1}
+
+
+def test_one_log_cannot_burn_itself(minecraft: Domain) -> None:
+    game = ScreenGame({0: ("oak_log", 1), 1: ("furnace", 1)})
+    with pytest.raises(GivenUpError) as caught:
+        carry_out(smelt(hand_in(game, minecraft), "charcoal", 1), game)
+    assert caught.value.signal == "missing_fuel"
+
+
+def test_of_what_is_missing_for_a_furnace_the_easiest_to_find_is_named(minecraft: Domain) -> None:
+    game = ScreenGame({0: ("coal", 1), 1: ("furnace", 1)})
+    with pytest.raises(GivenUpError) as caught:
+        carry_out(smelt(hand_in(game, minecraft), "iron_ingot", 1), game)
+    assert (caught.value.signal, caught.value.name) == ("missing_item", "iron_ore")

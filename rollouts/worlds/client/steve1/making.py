@@ -1,7 +1,7 @@
 """Kinds `craft` and `smelt`, on the game's own screens."""
 
 from collections.abc import Mapping
-from math import ceil
+from math import ceil, inf
 from typing import Final, NamedTuple
 
 from rollouts.worlds.client.steve1.hand import Doing, GivenUpError, Hand
@@ -145,9 +145,12 @@ def smelt(hand: Hand, product: str, wanted: int) -> Doing:
         missing = wanted - hand.count((product,))
         source = _most(hand, sources)
         if source is None:
-            raise GivenUpError("missing_item", min(sources, default=product), f"nothing makes {product}")
-        pieces = min(missing, hand.now.inventory[source], _LOAD)
-        fuel, pieces_of_fuel = _fuel(hand, source, pieces)
+            easiest = min(
+                sources, key=lambda each: (domain.block_effort.get(each, inf), each), default=product
+            )
+            raise GivenUpError("missing_item", easiest, f"nothing makes {product}")
+        most = min(missing, hand.now.inventory[source], _LOAD)
+        pieces, fuel, pieces_of_fuel = _load(hand, source, most)
         yield from hand.put_down(furnace)
         trouble: GivenUpError | None = None
         try:
@@ -187,17 +190,22 @@ def _most(hand: Hand, items: frozenset[str]) -> str | None:
     return min(held)[1] if held else None
 
 
-def _fuel(hand: Hand, source: str, pieces: int) -> tuple[str, int]:
-    """The fuel that burns longest of what is held enough of, and how many of it. Tools and stations are
-    spared. `GivenUpError` where nothing burns for so long."""
+def _load(hand: Hand, source: str, most: int) -> tuple[int, str, int]:
+    """How many pieces are put in, with which fuel and how many of it: as many as one fuel lasts for, and of
+    those that last as long the one that burns longest. What burns itself is shared between fire and input.
+    Tools and stations are spared. `GivenUpError` where nothing burns long enough for one piece."""
     domain = hand.domain
-    spared = domain.stations | frozenset(domain.tools) | {source}
-    enough = [
-        (-worth, fuel)
-        for fuel, worth in sorted(domain.fuels.items())
-        if fuel not in spared and hand.count((fuel,)) >= ceil(pieces / worth)
-    ]
-    if not enough:
+    spared = domain.stations | frozenset(domain.tools)
+    loads = []
+    for fuel, worth in sorted(domain.fuels.items()):
+        held = 0 if fuel in spared else hand.count((fuel,))
+        for pieces in range(most, 0, -1):
+            needed = ceil(pieces / worth)
+            if needed + (pieces if fuel == source else 0) <= held:
+                # Another fuel before the input itself.
+                loads.append((-pieces, fuel == source, -worth, fuel, needed))
+                break
+    if not loads:
         raise GivenUpError("missing_fuel", None, "nothing burns long enough")
-    _, fuel = min(enough)
-    return fuel, ceil(pieces / domain.fuels[fuel])
+    pieces, _, _, fuel, needed = min(loads)
+    return -pieces, fuel, needed
