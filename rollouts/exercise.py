@@ -48,13 +48,19 @@ SERVER_STANDS_IN: Final = (
     "Low-level policy: mineflayer's path finder and scripts. The world speaks Minecraft's protocol; unless "
     "it is a server of your own, it is an open server with part of the game's rules (docs/worlds.md)."
 )
+RULES_PLAN: Final = "The planner is a stand-in: a rule engine with seeded misconceptions."
+CLIENT: Final = (
+    "The game itself. Low-level policy: STEVE-1 with your weights, and a scripted hand on screens."
+)
 _BY_WORLD: Final = {
     "techtree": (STAND_INS, WORLD_STANDS_IN),
     "crafter": (PLAYERS_STAND_IN, POLICY_STANDS_IN),
     "mineflayer": (
-        f"The planner is a stand-in: a rule engine with seeded misconceptions. {SERVER_STANDS_IN}",
+        f"{RULES_PLAN} {SERVER_STANDS_IN}",
         SERVER_STANDS_IN,
     ),
+    "minestudio": (f"{RULES_PLAN} {CLIENT}", CLIENT),
+    "minerl": (f"{RULES_PLAN} {CLIENT}", CLIENT),
 }
 """what is said of figures from a world: with the rule engine as planner, and with a model"""
 

@@ -15,6 +15,7 @@ from rollouts.exercise import STAND_INS, Exercise, Mind, caveat, caveat_of
 from rollouts.lineage import TRAINING, episodes_of
 from rollouts.recorder import Batch
 from rollouts.rounds import roll_out
+from rollouts.worlds.registry import WORLDS
 from tests.model_server import MODEL, ModelServer, serving
 from tests.test_exercise import SUITE
 from warehouse import log, telemetry
@@ -140,5 +141,8 @@ def test_the_stand_in_keeps_a_mind_for_each_planner_and_its_own_caveat(tmp_path:
     assert "planner" not in caveat("own", "techtree")
     assert "stand-in" in caveat("own", "techtree")
     assert "open server" in caveat("rules", "mineflayer")
+    for world in WORLDS:
+        assert "stand-in" in caveat("rules", world), "whatever is played in, something is said of the planner"
+    assert "stand-in" not in caveat("own", "minestudio")
     assert caveat_of(["rules-standin/minecraft/0", None], ["techtree"]) == STAND_INS
     assert caveat_of(["rules-standin/minecraft/0", "vllm/m/0"], ["techtree"]) == caveat("own", "techtree")

@@ -128,9 +128,9 @@ def test_an_episode_from_logs_to_planks_goes_through_all_of_it(
 
 
 def test_weights_that_are_not_there_say_what_to_put_where(tmp_path: Path) -> None:
-    one = Policy(PolicySettings(str(tmp_path), device="cpu"))
-    with pytest.raises(WorkerError, match=r"no STEVE-1 in .*put MineStudio's checkpoint there"):
-        one.act("e", "mine log", 0, 0, np.zeros((128, 128, 3), np.uint8))
+    PolicySettings(str(WEIGHTS)).check_here()
+    with pytest.raises(ValueError, match=r"no STEVE-1 in .*Put MineStudio's checkpoint there"):
+        PolicySettings(str(tmp_path)).check_here()
 
 
 @pytest.mark.skipif(Path("/dev/nvidia0").exists(), reason="there is a GPU")

@@ -96,5 +96,7 @@ def test_settings_say_what_to_do() -> None:
         PolicySettings.of({})
     with pytest.raises(ValueError, match="steve1 has no setting colour; it has: weights, device"):
         PolicySettings.of({"weights": "/w", "colour": "red"})
+    with pytest.raises(ValueError, match=r"no STEVE-1 in /w: config.json and model.safetensors missing. Put"):
+        PolicySettings.of({"weights": "/w", "python": sys.executable}).check_here()
     with pytest.raises(ValueError, match="at /no/python: make world-minestudio, or python"):
         PolicySettings.of({"weights": "/w", "python": "/no/python"}).interpreter()

@@ -138,6 +138,7 @@ def chosen_exercise(
 ) -> tuple["Suite", dict[str, Any]]:
     """The suite and the ExerciseConfig that options ask for; a wrong name ends the command."""
     from rollouts.agent import AgentFileError, agent_row
+    from rollouts.executors.registry import executor as new_executor
     from rollouts.worlds.registry import world as new_world
     from warehouse.domains import load_domain
     from warehouse.suites import SuiteNotFoundError, find_suite
@@ -147,7 +148,10 @@ def chosen_exercise(
         agent_row(options["agent"])
         if settings.world:
             # Made once in vain, so that what it lacks is said before anything is started.
-            new_world(settings.venue.world, load_domain(settings.domain), settings.venue.settings)
+            domain, venue = load_domain(settings.domain), settings.venue
+            new_world(venue.world, domain, venue.settings)
+            if venue.executor and settings.backend == "local":
+                new_executor(venue.executor, domain, 0, venue.world, venue.executor_settings)
     if unknown := sorted(set(groups) - set(suite.groups)):
         raise fail(f"no group {', '.join(unknown)}; there are: {', '.join(suite.groups)}", MISUSED)
     known = {task.id for task in suite.tasks if not groups or task.group in groups}

@@ -123,8 +123,11 @@ class Steve1Executor:
 
 
 def make(domain: Domain, seed: int, settings: Mapping[str, Any]) -> Steve1Executor:
-    """An executor with the process's policy of these settings. `ValueError` for a setting that is none."""
-    return Steve1Executor(domain, seed, policy_of(PolicySettings.of(settings)))
+    """An executor with the process's policy of these settings. `ValueError` for a setting that is none, and
+    where the interpreter or the weights are not here."""
+    chosen = PolicySettings.of(settings)
+    chosen.check_here()
+    return Steve1Executor(domain, seed, policy_of(chosen))
 
 
 def text_for(subgoal: Subgoal, domain: Domain) -> str:

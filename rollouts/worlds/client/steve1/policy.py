@@ -27,6 +27,7 @@ PATIENCE_S: Final = 0.02
 _SHARE: Final = 0.5
 """... and at most, as a share of what the last batch took: to go without who is late costs a batch of
 his own, and the moving of states"""
+CHECKPOINT: Final = ("config.json", "model.safetensors")
 _MAKE: Final = "make world-minestudio"
 
 
@@ -61,6 +62,16 @@ class PolicySettings:
                 """MINEEVOLVE_EXECUTOR_SETTINGS='{"weights": "/models/steve1"}'"""
             )
         return cls(**given)
+
+    def check_here(self) -> None:
+        """`ValueError` where this machine has no interpreter for it, or no weights."""
+        self.interpreter()
+        folder = Path(self.weights).expanduser()
+        if missing := [name for name in CHECKPOINT if not (folder / name).is_file()]:
+            raise ValueError(
+                f"no STEVE-1 in {folder}: {' and '.join(missing)} missing. Put MineStudio's checkpoint there "
+                f"({', '.join(CHECKPOINT)}, and CLIP's tokenizer in tokenizer/), or name its folder"
+            )
 
     def interpreter(self) -> Path:
         """The interpreter that has MineStudio. `ValueError` where it is not there."""

@@ -30,7 +30,6 @@ import numpy as np
 import torch
 
 FRAME = (128, 128)
-_CONFIG, _WEIGHTS = "config.json", "model.safetensors"
 PRECISIONS = {"float32": None, "bfloat16": torch.bfloat16, "float16": torch.float16}
 _NOOP_CAMERA = 1e-6
 """degrees that are none: the middle bin comes back from its coding as this much noise at most"""
@@ -49,14 +48,8 @@ class Policy:
         """states of those who were not in the last batch"""
 
     def load(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Reads the weights. Says what to put where if they are not there."""
+        """Reads the weights."""
         folder, device, precision = Path(request["weights"]), request["device"], request["precision"]
-        missing = [name for name in (_CONFIG, _WEIGHTS) if not (folder / name).is_file()]
-        if missing:
-            raise FileNotFoundError(
-                f"no STEVE-1 in {folder}, {' and '.join(missing)} missing: put MineStudio's checkpoint "
-                f"there ({_CONFIG}, {_WEIGHTS}, and CLIP's tokenizer in tokenizer/), or name its folder"
-            )
         if precision not in PRECISIONS:
             raise ValueError(f"no precision {precision!r}; there are: {', '.join(PRECISIONS)}")
         if device.startswith("cuda") and not torch.cuda.is_available():
