@@ -18,9 +18,14 @@ _OPENS: Final = 20
 """ticks that a screen may take to open or to close"""
 _SETTLES: Final = 10
 """ticks that what was clicked may take to show in the slots"""
-STEEP: Final = 60.0
-"""degrees down at which the cell before the feet is looked at"""
+_DOWN: Final = (60.0, 45.0)
+"""degrees down at which the ground is looked at: just before the feet, and a step further, where no body
+stands however close it is to the edge of its cell"""
+_UP: Final = -30.0
+"""where nothing is in reach that a key could be used on"""
 _TURN: Final = 90.0
+_HEWING: Final = (25, 50, 100)
+"""ticks of hitting after which a piece of a wall may have made way; stone takes 23 by a wooden pickaxe"""
 _TAKING: Final = 120
 """ticks of hitting after which a station is left where it stands"""
 _FETCHING: Final = 12
@@ -41,8 +46,15 @@ class Hand:
     def __init__(self, domain: Domain, window: Window, now: Observation) -> None:
         self.domain = domain
         self.now = now
+        self.hurries = False
+        """whether what it does is wanted no more: it puts things back and makes nothing new"""
         self._window = window
         self._cursor = window.middle
+
+    @property
+    def at_screen(self) -> bool:
+        """Whether a screen is open, as far as the world tells."""
+        return self.now.gui not in (None, "none")
 
     @property
     def slots(self) -> Mapping[int, tuple[str, int]]:
@@ -93,24 +105,23 @@ class Hand:
 
     def open_own(self) -> Doing:
         """Opens the inventory."""
-        if self.now.gui != "none":
-            yield from self.close()
+        yield from self.close()
         yield from self.press("inventory")
         yield from self._opened("the inventory did not open")
 
     def _opened(self, otherwise: str) -> Doing:
-        yield from self.wait(_OPENS, lambda: self.now.gui != "none")
-        if self.now.gui == "none":
+        yield from self.wait(_OPENS, lambda: self.at_screen)
+        if not self.at_screen:
             raise GivenUpError("action_timeout", None, otherwise)
         self._cursor = self._window.middle
 
     def close(self) -> Doing:
         """Closes whatever screen is open; the inventory's key does that on all of them."""
         for _ in range(2):
-            if self.now.gui == "none":
+            if not self.at_screen:
                 return
             yield from self.press("inventory")
-            yield from self.wait(_OPENS, lambda: self.now.gui == "none")
+            yield from self.wait(_OPENS, lambda: not self.at_screen)
 
     def point(self, spot: Spot) -> Doing:
         """Moves the cursor to a slot of the screen."""
@@ -174,21 +185,47 @@ class Hand:
         """Looks so many degrees down from level, and turns by so many to the right."""
         yield from self.tick(Keys((), pitch - self.now.pitch, turn))
 
+    def look_up(self) -> Doing:
+        """Looks at what no key does anything to."""
+        yield from self.look(_UP)
+
+    def place(self, item: str) -> Doing:
+        """Puts a block on the ground beside the body, ahead first; where a wall is all around, in its place.
+        `GivenUpError` without the item, or without room."""
+        yield from self.close()
+        yield from self.to_bar(item)
+        before = self.count((item,))
+        for pitch in _DOWN:
+            for side in range(4):
+                yield from self.look(pitch, _TURN if side else 0.0)
+                if (yield from self._put_before(item, before)):
+                    return
+        for ticks in _HEWING:
+            if (tool := self.best_tool(frozenset({self.domain.smelting_station}))) is not None:
+                yield from self.to_bar(tool)
+            yield from self.look(_DOWN[0])
+            for _ in range(ticks):
+                yield from self.tick(Keys(("attack",)))
+            yield from self.to_bar(item)
+            if (yield from self._put_before(item, before)):
+                return
+        raise GivenUpError("no_room", item, f"no room to place the {item}")
+
+    def _put_before(self, item: str, before: int) -> Generator[Keys, Observation, bool]:
+        """Whether what is in the hand was put down where it looks. `GivenUpError` if it has to hurry."""
+        if self.hurries:
+            raise GivenUpError(None, item, f"the {item} is wanted no more")
+        yield from self.press("use")
+        yield from self.wait(_SETTLES, lambda: self.at_screen or self.count((item,)) < before)
+        # What stands there already has opened instead.
+        yield from self.close()
+        return self.count((item,)) < before
+
     def put_down(self, station: str) -> Doing:
-        """Puts a station before the feet and opens it. `GivenUpError` where there is none, or no room."""
+        """Puts a station beside the body and opens it. `GivenUpError` where there is none, or no room."""
         if self.slot_of(station) is None:
             raise GivenUpError("missing_station", station, f"no {station} is at hand")
-        yield from self.close()
-        yield from self.to_bar(station)
-        before = self.count((station,))
-        for side in range(4):
-            yield from self.look(STEEP, _TURN if side else 0.0)
-            yield from self.press("use")
-            yield from self.wait(_SETTLES, lambda: self.count((station,)) < before)
-            if self.count((station,)) < before:
-                break
-        else:
-            raise GivenUpError("no_room", station, f"no room to place the {station}")
+        yield from self.place(station)
         yield from self.press("use")
         yield from self._opened(f"the {station} did not open")
 
