@@ -159,6 +159,35 @@ def test_a_thing_is_put_down_worn_or_eaten(minecraft: Domain) -> None:
     assert one.why(seen(game)) is None
 
 
+@pytest.mark.parametrize("dx", [0.0, 1.5, -1.5])
+def test_a_station_that_was_put_down_is_used_where_it_stands(minecraft: Domain, dx: float) -> None:
+    game = ScreenGame({0: ("oak_planks", 3), 1: ("stick", 2), 2: ("crafting_table", 1)}, yaw=30.0)
+    one = Steve1Executor(minecraft, 0, Listening())
+    run(one, game, goal("use", "crafting_table", "Place the crafting table"))
+    game.x, game.yaw, game.pitch = game.x + dx, game.yaw + 200, 0.0
+    run(one, game, goal("craft", "wooden_pickaxe"))
+    assert one.why(seen(game)) is None
+    assert seen(game).inventory == {"wooden_pickaxe": 1, "crafting_table": 1}, "and taken along again"
+    run(one, game, goal("use", "crafting_table", "Open the crafting table"))
+    assert game.screen == "crafting_table"
+
+
+@pytest.mark.parametrize("far", [True, False])
+def test_one_that_is_out_of_reach_or_gone_is_missing(minecraft: Domain, far: bool) -> None:
+    game = ScreenGame({0: ("oak_planks", 3), 1: ("stick", 2), 2: ("crafting_table", 1)})
+    one = Steve1Executor(minecraft, 0, Listening())
+    run(one, game, goal("use", "crafting_table", "Place the crafting table"))
+    if far:
+        game.x += 9.0
+    else:
+        game.cells.clear()
+    run(one, game, goal("craft", "wooden_pickaxe"))
+    why = one.why(seen(game))
+    assert why is not None
+    assert (why.name, why.signal) == ("crafting_table", "missing_station")
+    assert game.screen is None
+
+
 def test_what_can_not_be_eaten_is_told(minecraft: Domain) -> None:
     game = ScreenGame({0: ("apple", 1)})
     one = Steve1Executor(minecraft, 0, Listening())

@@ -16,7 +16,7 @@ from typing import Any, Final
 from rollouts.executors.goals import blocks_for, creatures_for
 from rollouts.executors.using import verb_of
 from rollouts.protocols import Action, Keys, Move, Observation, Subgoal, WorldEvent
-from rollouts.worlds.client.steve1.hand import Doing, GivenUpError, Hand
+from rollouts.worlds.client.steve1.hand import Doing, GivenUpError, Hand, Point
 from rollouts.worlds.client.steve1.layout import Window
 from rollouts.worlds.client.steve1.making import craft, smelt
 from rollouts.worlds.client.steve1.policy import ActingPolicy, PolicySettings, policy_of
@@ -44,6 +44,7 @@ class Steve1Executor:
         self._subgoal: Subgoal | None = None
         """one that has not been begun"""
         self._hand: Hand | None = None
+        self._standing: dict[str, Point] = {}
         self._doing: Doing | None = None
         self._left: Doing | None = None
         """what was cut short, and has to put back what it took"""
@@ -91,7 +92,7 @@ class Steve1Executor:
             if self._subgoal is not None:
                 subgoal, self._subgoal = self._subgoal, None
                 self._tidies = subgoal.kind in ("craft", "smelt")
-                self._hand = Hand(self._domain, self._window, now)
+                self._hand = Hand(self._domain, self._window, now, self._standing)
                 self._doing = self._done(subgoal, self._hand)
                 return next(self._doing)
             if self._doing is not None:
@@ -159,14 +160,15 @@ def _use(subgoal: Subgoal, hand: Hand, domain: Domain) -> Doing:
     """Puts an item down, eats it, opens it, or takes it in the hand, by the condition's verb."""
     target = subgoal.target or ""
     items = [item for item in sorted(domain.expand(target)) if hand.count((item,))]
+    said = verb_of(subgoal.condition)
+    if target in domain.stations and (said == "open" or (said is None and not items)):
+        yield from hand.open_station(target)
+        return
     if not items:
         raise GivenUpError("missing_item", target.removeprefix("#") or None, f"missing item {target}")
     item = items[0]
     default = "eat" if item in domain.foods else "place" if item in domain.blocks else "equip"
-    verb = verb_of(subgoal.condition) or default
-    if verb == "open":
-        yield from hand.put_down(item)
-        return
+    verb = said or default
     if verb == "place":
         yield from hand.place(item)
         return

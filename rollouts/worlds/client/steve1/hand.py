@@ -5,6 +5,7 @@ It knows of the world what the observation says: which slots hold what, and whet
 lies on the cursor, in a grid or in a furnace is not told.
 """
 
+import math
 from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Final
 
@@ -13,6 +14,7 @@ from rollouts.worlds.client.steve1.layout import DEGREES_A_PIXEL, Spot, Window, 
 from warehouse.domains import Domain
 
 Doing = Generator[Keys, Observation, None]
+Point = tuple[float, float, float]
 _REST: Final = Keys()
 _OPENS: Final = 20
 """ticks that a screen may take to open or to close"""
@@ -43,9 +45,14 @@ class GivenUpError(Exception):
 class Hand:
     """What it holds on to from tick to tick: the last observation and where the cursor is."""
 
-    def __init__(self, domain: Domain, window: Window, now: Observation) -> None:
+    def __init__(
+        self, domain: Domain, window: Window, now: Observation, standing: dict[str, Point] | None = None
+    ) -> None:
+        """`standing` is where on the ground it has put stations down that were not taken back, by name; it is
+        kept up to date."""
         self.domain = domain
         self.now = now
+        self.standing = {} if standing is None else standing
         self.hurries = False
         """whether what it does is wanted no more: it puts things back and makes nothing new"""
         self._window = window
@@ -185,6 +192,24 @@ class Hand:
         """Looks so many degrees down from level, and turns by so many to the right."""
         yield from self.tick(Keys((), pitch - self.now.pitch, turn))
 
+    def look_at(self, point: Point) -> Doing:
+        """Turns to a point."""
+        across, ahead = point[0] - self.now.x, point[2] - self.now.z
+        down = self.now.y + self.domain.eye_height - point[1]
+        turn = math.degrees(math.atan2(-across, ahead)) - self.now.yaw
+        pitch = math.degrees(math.atan2(down, math.hypot(across, ahead)))
+        yield from self.look(pitch, (turn + 180) % 360 - 180)
+
+    def _looked_at(self) -> Point:
+        """Where on level ground it looks."""
+        turn = math.radians(self.now.yaw)
+        away = self.domain.eye_height / math.tan(math.radians(self.now.pitch))
+        return self.now.x - away * math.sin(turn), self.now.y, self.now.z + away * math.cos(turn)
+
+    def _in_reach(self, point: Point) -> bool:
+        eyes = self.now.x, self.now.y + self.domain.eye_height, self.now.z
+        return math.dist(eyes, point) <= self.domain.reach
+
     def look_up(self) -> Doing:
         """Looks at what no key does anything to."""
         yield from self.look(_UP)
@@ -219,10 +244,23 @@ class Hand:
         yield from self.wait(_SETTLES, lambda: self.at_screen or self.count((item,)) < before)
         # What stands there already has opened instead.
         yield from self.close()
-        return self.count((item,)) < before
+        placed = self.count((item,)) < before
+        if placed and item in self.domain.stations:
+            self.standing[item] = self._looked_at()
+        return placed
 
-    def put_down(self, station: str) -> Doing:
-        """Puts a station beside the body and opens it. `GivenUpError` where there is none, or no room."""
+    def open_station(self, station: str) -> Doing:
+        """Opens the station that it has put down if that is in reach still, else puts one down beside the
+        body and opens that. `GivenUpError` where there is none, or no room."""
+        yield from self.close()
+        there = self.standing.get(station)
+        if there is not None and self._in_reach(there):
+            yield from self.look_at(there)
+            yield from self.press("use")
+            yield from self.wait(_SETTLES, lambda: self.at_screen)
+            if self.at_screen:
+                self._cursor = self._window.middle
+                return
         if self.slot_of(station) is None:
             raise GivenUpError("missing_station", station, f"no {station} is at hand")
         yield from self.place(station)
@@ -234,6 +272,7 @@ class Hand:
         before = self.count((station,))
         for tick in range(_TAKING):
             if self.count((station,)) > before:
+                self.standing.pop(station, None)
                 break
             keys = ("attack", "forward") if tick % 40 >= 40 - _FETCHING else ("attack",)
             yield from self.tick(Keys(keys))

@@ -44,7 +44,7 @@ def craft(hand: Hand, items: frozenset[str], wanted: int) -> Doing:
         lay = lay_out(hand.domain, items, hand.now.inventory)
         grid = TABLE_GRID if lay.recipe.needs_table else OWN_GRID
         if lay.recipe.needs_table:
-            yield from hand.put_down(table)
+            yield from hand.open_station(table)
         else:
             yield from hand.open_own()
         trouble: GivenUpError | None = None
@@ -151,7 +151,7 @@ def smelt(hand: Hand, product: str, wanted: int) -> Doing:
             raise GivenUpError("missing_item", easiest, f"nothing makes {product}")
         most = min(missing, hand.now.inventory[source], _LOAD)
         pieces, fuel, pieces_of_fuel = _load(hand, source, most)
-        yield from hand.put_down(furnace)
+        yield from hand.open_station(furnace)
         trouble: GivenUpError | None = None
         try:
             yield from _smelt_load(hand, source, pieces, fuel, pieces_of_fuel, product)
