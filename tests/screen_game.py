@@ -1,10 +1,14 @@
 """A small model of Minecraft's screens: slots, a cursor that the mouse moves, clicks, grids, a furnace, and
-one cell before the feet for a station. It is no game; where things are and what clicks do is written down
-here a second time, from the game's own container classes, so that a hand that aims beside a slot misses it.
+flat ground around a body that looks where it is turned. It is no game; where things are and what clicks do is
+written down here a second time, from the game's own container classes, so that a hand that aims beside a slot
+misses it. What the server says (a grid's result, a station's screen) comes ticks later; what is on the cursor
+when a screen closes is thrown away; what is broken lies on the ground for a while.
 
 `tick` is what tests/malmo_game.py serves to MineStudio's real simulator.
 """
 
+import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -30,12 +34,25 @@ RECIPES: Final[list[tuple[tuple[str, ...], dict[str, str], Stack]]] = [
 MELTS: Final = {"iron_ore": "iron_ingot", "oak_log": "charcoal"}
 BURNS: Final = {"coal": 1600, "oak_planks": 300, "oak_log": 300}
 STATIONS: Final = ("crafting_table", "furnace")
+BREAKING: Final = {"crafting_table": (75, 75), "furnace": (350, 53), "stone": (150, 23)}
+"""ticks by hand, where nothing but a table is left of it, and with a wooden pickaxe"""
+TOOLS: Final = ("_pickaxe", "_axe", "_shovel", "_hoe", "_sword")
+EYES: Final = 1.62
+BODY: Final = 0.3
+"""blocks from its middle to its sides"""
+LATE: Final = 2
+"""ticks until the server's word is there"""
+LYING: Final = 10
+"""ticks until what lies on the ground can be picked up"""
+MEALS: Final = ("bread", "cooked_beef")
+EATING: Final = 32
+AROUND: Final = [(x, z) for x in (-1, 0, 1) for z in (-1, 0, 1) if x or z]
 
 
 @dataclass
 class ScreenGame:
-    """`scale` is the width of a GUI pixel. It may ignore clicks, open no screen, or have no room for a
-    station."""
+    """`scale` is the width of a GUI pixel; `cells` are blocks that stand on the ground, and the body is at
+    `x`, `z` in the cell 0, 0. It may ignore clicks, open no screen, or take no block."""
 
     slots: dict[int, Stack] = field(default_factory=dict)
     width: int = 640
@@ -50,10 +67,18 @@ class ScreenGame:
     cursor: Stack | None = None
     mouse: tuple[float, float] = (0.0, 0.0)
     bar: int = 0
-    ahead: str | None = None
+    cells: dict[tuple[int, int], str] = field(default_factory=dict)
+    x: float = 0.5
+    z: float = 0.5
+    lying: list[tuple[int, Stack]] = field(default_factory=list)
+    lost: Counter[str] = field(default_factory=Counter)
+    opens: tuple[int, str] = (0, "")
+    shows: int = 0
+    eaten: int = 0
     pitch: float = 0.0
     yaw: float = 0.0
     hits: int = 0
+    hit: tuple[int, int] | None = None
     flame: int = 0
     melted: int = 0
     now: int = 0
@@ -65,6 +90,7 @@ class ScreenGame:
         self.now += 1
         pressed, self.last = held - self.last, held
         self._burn()
+        self._arrive()
         if self.screen is None:
             self.pitch, self.yaw = min(90.0, max(-90.0, self.pitch + pitch)), self.yaw + yaw
             self._before_the_eyes(held, pressed)
@@ -76,9 +102,9 @@ class ScreenGame:
 
     def state(self) -> Mapping[str, Any]:
         return {
-            "x": 0.5,
+            "x": self.x,
             "y": 64.0,
-            "z": 0.5,
+            "z": self.z,
             "yaw": self.yaw,
             "pitch": self.pitch,
             "health": 20.0,
@@ -89,7 +115,18 @@ class ScreenGame:
             "counters": {},
         }
 
+    @property
+    def ahead(self) -> str | None:
+        """The station that stands here, the first of several."""
+        return next((block for block in self.cells.values() if block in STATIONS), None)
+
     # In the world
+
+    def _arrive(self) -> None:
+        at, screen = self.opens
+        if at == self.now and self.screen is None:
+            self._open(screen)
+        self.lying = [(at, stack) for at, stack in self.lying if at > self.now or not self._stow(stack)]
 
     def _before_the_eyes(self, held: frozenset[str], pressed: frozenset[str]) -> None:
         for key in sorted(pressed):
@@ -98,21 +135,51 @@ class ScreenGame:
         if "inventory" in pressed and not self.shut:
             self._open("inventory")
             return
-        down = self.pitch > 40
-        if "use" in pressed and down:
-            hand = self.slots.get(self.bar)
-            if self.ahead is not None:
-                self._open(self.ahead)
-            elif hand is not None and hand[0] in STATIONS and not self.walled:
-                self.ahead, self.hits = hand[0], 0
-                self._lose(("own", self.bar), 1)
-        if "attack" in held and down and self.ahead is not None:
-            self.hits += 1
-            pickaxe = self.slots.get(self.bar, ("", 0))[0].endswith("_pickaxe")
-            if self.hits >= (75 if self.ahead == "crafting_table" else 53 if pickaxe else 350):
-                if self.ahead == "crafting_table" or pickaxe:
-                    self._stow((self.ahead, 1))
-                self.ahead = None
+        cell = self._aim()
+        there = None if cell is None else self.cells.get(cell)
+        hand = self.slots.get(self.bar, ("", 0))[0]
+        if "use" in pressed and there in STATIONS:
+            self.opens = (self.now + LATE, there)
+        elif "use" in pressed and cell is not None and there is None and self._takes(hand, cell):
+            self.cells[cell] = hand
+            self._lose(("own", self.bar), 1)
+        meal = "use" in held and hand in MEALS and there not in STATIONS
+        self.eaten = self.eaten + 1 if meal else 0
+        if self.eaten == EATING:
+            self._lose(("own", self.bar), 1)
+        self.hits = self.hits + 1 if "attack" in held and cell == self.hit else 0
+        self.hit = cell
+        if cell is not None and there is not None and self.hits:
+            by_hand, by_pickaxe = BREAKING[there]
+            pickaxe = hand.endswith("_pickaxe")
+            if self.hits >= (by_pickaxe if pickaxe else by_hand):
+                del self.cells[cell]
+                if there in STATIONS and (pickaxe or there == "crafting_table"):
+                    self.lying.append((self.now + LYING, (there, 1)))
+
+    def _aim(self) -> tuple[int, int] | None:
+        """The cell of the block that is looked at, or of the ground where none is; None for the sky."""
+        down, turn = math.radians(self.pitch), math.radians(self.yaw)
+        for step in range(1, 450):
+            away = step / 100
+            height = EYES - away * math.sin(down)
+            x = self.x - away * math.cos(down) * math.sin(turn)
+            z = self.z + away * math.cos(down) * math.cos(turn)
+            cell = math.floor(x), math.floor(z)
+            if height < 0 or (height < 1 and cell in self.cells):
+                return cell
+        return None
+
+    def _takes(self, hand: str, cell: tuple[int, int]) -> bool:
+        """Whether what is in the hand can be put there: a station, where the body does not stand."""
+        return (
+            hand in STATIONS
+            and not self.walled
+            and any(
+                abs(place - corner - 0.5) >= 0.5 + BODY
+                for place, corner in zip((self.x, self.z), cell, strict=True)
+            )
+        )
 
     def _open(self, screen: str) -> None:
         self.screen, self.mouse = screen, (self.width / 2, self.height / 2)
@@ -121,8 +188,10 @@ class ScreenGame:
 
     def _on_screen(self, held: frozenset[str], pressed: frozenset[str]) -> None:
         if "inventory" in pressed:
-            for stack in [*self.grid.values(), *([self.cursor] if self.cursor else [])]:
+            for stack in self.grid.values():
                 self._stow(stack)
+            if self.cursor is not None:
+                self.lost[self.cursor[0]] += self.cursor[1]
             self.grid, self.cursor, self.screen = {}, None, None
             return
         if self.deaf or not pressed & {"attack", "use"}:
@@ -170,15 +239,15 @@ class ScreenGame:
         if kind == "grid":
             return self.grid.get(number)
         if kind == "result":
-            return self._result()
+            return self._result() if self.now >= self.shows else None
         return self.oven.get(kind)
 
     def _set(self, place: Place, stack: Stack | None) -> None:
         kind, number = place
-        where: dict[Any, Stack] = (
-            self.slots if kind == "own" else self.grid if kind == "grid" else self.oven  # type: ignore[assignment]
-        )
+        where: dict[Any, Stack] = self.slots if kind == "own" else self.grid if kind == "grid" else self.oven
         key = number if kind in ("own", "grid") else kind
+        if kind == "grid":
+            self.shows = self.now + LATE
         if stack is None or stack[1] == 0:
             where.pop(key, None)
         else:
@@ -196,7 +265,7 @@ class ScreenGame:
                 self.cursor = there
                 self._spend()
         elif there is not None and mine is not None and there[0] == mine[0]:
-            moved = min(64 - there[1], mine[1])
+            moved = min(_most(mine[0]) - there[1], mine[1])
             self._set(place, (there[0], there[1] + moved))
             self.cursor = (mine[0], mine[1] - moved) if mine[1] > moved else None
         else:
@@ -210,12 +279,12 @@ class ScreenGame:
                 half = (there[1] + 1) // 2
                 self.cursor = (there[0], half)
                 self._set(place, (there[0], there[1] - half))
-        elif there is None or there[0] == mine[0]:
+        elif there is None or (there[0] == mine[0] and there[1] < _most(mine[0])):
             self._set(place, (mine[0], (there[1] if there else 0) + 1))
             self.cursor = (mine[0], mine[1] - 1) if mine[1] > 1 else None
 
     def _shift(self, place: Place) -> None:
-        if place[0] == "result":
+        if place[0] == "result" and self._at(place) is not None:
             while (made := self._result()) is not None and self._stow(made):
                 self._spend()
         elif place[0] != "own" and (there := self._at(place)) is not None and self._stow(there):
@@ -225,7 +294,7 @@ class ScreenGame:
         """Puts a stack into the player's slots; False where there is no room."""
         for number in (*range(9, 36), *range(9)):
             there = self.slots.get(number)
-            if there is not None and there[0] == stack[0] and there[1] + stack[1] <= 64:
+            if there is not None and there[0] == stack[0] and there[1] + stack[1] <= _most(stack[0]):
                 self.slots[number] = (stack[0], there[1] + stack[1])
                 return True
         for number in (*range(9), *range(9, 36)):
@@ -272,6 +341,11 @@ class ScreenGame:
             self._set(("output", 0), (done[0], done[1] + 1))
 
 
+def _most(item: str) -> int:
+    """How many of an item share a slot."""
+    return 1 if item.endswith(TOOLS) else 16 if item == "bucket" else 64
+
+
 def seen(game: ScreenGame) -> Observation:
     """What a world over this game would observe now."""
     state = game.state()
@@ -280,9 +354,9 @@ def seen(game: ScreenGame) -> Observation:
         held[item] = held.get(item, 0) + count
     return Observation(
         tick=game.now,
-        x=0.5,
+        x=game.x,
         y=64.0,
-        z=0.5,
+        z=game.z,
         yaw=game.yaw,
         pitch=game.pitch,
         health=20.0,

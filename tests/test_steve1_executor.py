@@ -128,6 +128,24 @@ def test_a_craft_that_was_cut_short_is_tidied_up_first(minecraft: Domain) -> Non
     assert policy.asked[-1][1] == "mine oak log"
 
 
+@pytest.mark.parametrize("tools", [{}, {3: ("wooden_pickaxe", 1)}])
+@pytest.mark.parametrize("after", [1, 30, 60, 150, 500])
+def test_what_is_cut_short_goes_on_no_longer_than_to_be_put_back(
+    minecraft: Domain, after: int, tools: dict[int, tuple[str, int]]
+) -> None:
+    game = ScreenGame({0: ("iron_ore", 8), 1: ("coal", 2), 2: ("furnace", 1), **tools})
+    policy = Listening()
+    one = Steve1Executor(minecraft, 0, policy)
+    run(one, game, goal("smelt", "iron_ingot", count=8), after)
+    run(one, game, goal("mine", "oak_log"), 10)
+    run(one, game, goal("mine", "birch_log"), 150)
+    assert policy.asked[-1][1] == "mine birch log", "and one more subgoal does not keep it from that"
+    assert seen(game).inventory.get("iron_ore", 0) + seen(game).inventory.get("iron_ingot", 0) == 8
+    assert game.screen is None
+    assert not game.lost
+    assert game.ahead == (None if tools or after == 1 else "furnace")
+
+
 def test_a_thing_is_put_down_worn_or_eaten(minecraft: Domain) -> None:
     game = ScreenGame({20: ("crafting_table", 1), 3: ("iron_helmet", 1), 4: ("bread", 1)})
     one = Steve1Executor(minecraft, 0, Listening())
@@ -136,9 +154,47 @@ def test_a_thing_is_put_down_worn_or_eaten(minecraft: Domain) -> None:
     run(one, game, goal("use", "iron_helmet", "Equip the helmet"))
     assert seen(game).equipped == "iron_helmet"
     run(one, game, goal("use", "bread", "Eat the bread"))
+    assert "bread" not in seen(game).inventory
+    assert game.screen is None, "it looked up from the table"
+    assert one.why(seen(game)) is None
+
+
+@pytest.mark.parametrize("dx", [0.0, 1.5, -1.5])
+def test_a_station_that_was_put_down_is_used_where_it_stands(minecraft: Domain, dx: float) -> None:
+    game = ScreenGame({0: ("oak_planks", 3), 1: ("stick", 2), 2: ("crafting_table", 1)}, yaw=30.0)
+    one = Steve1Executor(minecraft, 0, Listening())
+    run(one, game, goal("use", "crafting_table", "Place the crafting table"))
+    game.x, game.yaw, game.pitch = game.x + dx, game.yaw + 200, 0.0
+    run(one, game, goal("craft", "wooden_pickaxe"))
+    assert one.why(seen(game)) is None
+    assert seen(game).inventory == {"wooden_pickaxe": 1, "crafting_table": 1}, "and taken along again"
+    run(one, game, goal("use", "crafting_table", "Open the crafting table"))
+    assert game.screen == "crafting_table"
+
+
+@pytest.mark.parametrize("far", [True, False])
+def test_one_that_is_out_of_reach_or_gone_is_missing(minecraft: Domain, far: bool) -> None:
+    game = ScreenGame({0: ("oak_planks", 3), 1: ("stick", 2), 2: ("crafting_table", 1)})
+    one = Steve1Executor(minecraft, 0, Listening())
+    run(one, game, goal("use", "crafting_table", "Place the crafting table"))
+    if far:
+        game.x += 9.0
+    else:
+        game.cells.clear()
+    run(one, game, goal("craft", "wooden_pickaxe"))
     why = one.why(seen(game))
     assert why is not None
-    assert why.signal == "result_failed", "in this game nothing is eaten"
+    assert (why.name, why.signal) == ("crafting_table", "missing_station")
+    assert game.screen is None
+
+
+def test_what_can_not_be_eaten_is_told(minecraft: Domain) -> None:
+    game = ScreenGame({0: ("apple", 1)})
+    one = Steve1Executor(minecraft, 0, Listening())
+    run(one, game, goal("use", "apple", "Eat the apple"))
+    why = one.why(seen(game))
+    assert why is not None
+    assert why.signal == "result_failed"
 
 
 def test_a_world_without_slots_is_played_by_the_policy_alone(minecraft: Domain) -> None:
@@ -150,8 +206,11 @@ def test_a_world_without_slots_is_played_by_the_policy_alone(minecraft: Domain) 
     why = one.why(blind)
     assert why is not None
     assert "slots" in (why.text or "")
+    blind = blind._replace(gui=None)
     one.start(goal("mine", "oak_log"), blind)
-    assert one.act(blind) is not None
+    move = one.act(blind)
+    assert move is not None
+    assert move.action.keys == Keys(("attack",)), "no screen is closed of which nothing is told"
 
 
 def test_the_registry_says_what_it_needs(minecraft: Domain) -> None:

@@ -1,13 +1,14 @@
 """What a scripted hand crafts and smelts on a model of the game's screens (tests/screen_game.py)."""
 
 from collections import Counter
+from itertools import product
 
 import pytest
 
 from rollouts.worlds.client.steve1.hand import Doing, GivenUpError, Hand
 from rollouts.worlds.client.steve1.layout import Window
 from rollouts.worlds.client.steve1.making import craft, lay_out, smelt
-from tests.screen_game import ScreenGame, played, seen
+from tests.screen_game import AROUND, ScreenGame, played, seen
 from warehouse.domains import Domain
 
 
@@ -106,6 +107,46 @@ def test_no_room_for_a_table(minecraft: Domain) -> None:
     with pytest.raises(GivenUpError, match="no room to place"):
         made(game, minecraft, "wooden_pickaxe", 1)
     assert held(game)["crafting_table"] == 1
+
+
+def test_there_is_room_wherever_the_body_stands_and_looks(minecraft: Domain) -> None:
+    edges = (0.02, 0.25, 0.5, 0.75, 0.98)
+    for x, z, yaw in product(edges, edges, range(-180, 180, 24)):
+        slots = {0: ("oak_planks", 3), 1: ("stick", 2), 2: ("crafting_table", 1)}
+        game = ScreenGame(slots, x=x, z=z, yaw=yaw)
+        made(game, minecraft, "wooden_pickaxe", 1)
+        assert held(game) == {"wooden_pickaxe": 1, "crafting_table": 1}
+
+
+@pytest.mark.parametrize("tools", [{}, {8: ("wooden_pickaxe", 1)}])
+def test_a_wall_all_around_makes_way(minecraft: Domain, tools: dict[int, tuple[str, int]]) -> None:
+    slots = {0: ("cobblestone", 3), 1: ("stick", 2), 20: ("crafting_table", 1), **tools}
+    game = ScreenGame(slots, cells=dict.fromkeys(AROUND, "stone"))
+    if tools:
+        made(game, minecraft, "stone_pickaxe", 1)
+        assert held(game)["stone_pickaxe"] == held(game)["crafting_table"] == 1
+        assert list(game.cells.values()) == ["stone"] * 7
+    else:
+        with pytest.raises(GivenUpError, match="no room to place"):
+            made(game, minecraft, "stone_pickaxe", 1)
+        assert held(game)["crafting_table"] == 1
+    assert game.screen is None
+
+
+def test_a_station_that_stands_there_is_not_taken_for_the_one_that_is_put_down(minecraft: Domain) -> None:
+    game = ScreenGame(
+        {0: ("oak_planks", 3), 1: ("stick", 2), 2: ("crafting_table", 1)}, cells={(0, 1): "furnace"}
+    )
+    made(game, minecraft, "wooden_pickaxe", 1)
+    assert held(game) == {"wooden_pickaxe": 1, "crafting_table": 1}
+    assert game.cells == {(0, 1): "furnace"}
+
+
+def test_nothing_is_put_on_the_ground_where_a_full_inventory_has_room_for_it(minecraft: Domain) -> None:
+    game = ScreenGame(dict.fromkeys(range(35), ("dirt", 64)) | {35: ("oak_log", 1)})
+    made(game, minecraft, "oak_planks", 4)
+    assert held(game)["oak_planks"] == 4
+    assert not game.lost
 
 
 def test_ore_becomes_ingots_and_the_furnace_comes_back_with_a_pickaxe(minecraft: Domain) -> None:

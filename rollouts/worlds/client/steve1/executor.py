@@ -1,8 +1,8 @@
 """Who plays in the game's own client: STEVE-1 for what has to be seen and done (mine, fight, walk), a
 scripted hand for what is done on a screen (craft, smelt) or with what is held (place, equip, eat).
 
-An attempt ends as soon as its checks hold, which may be with a screen open and a station standing there. The
-hand tidies up when the next subgoal begins.
+An attempt ends as soon as its checks hold or its time is over, which may be with a screen open and a station
+standing there. The hand tidies up when the next subgoal begins, and makes nothing more of the old one.
 """
 
 import os
@@ -16,7 +16,7 @@ from typing import Any, Final
 from rollouts.executors.goals import blocks_for, creatures_for
 from rollouts.executors.using import verb_of
 from rollouts.protocols import Action, Keys, Move, Observation, Subgoal, WorldEvent
-from rollouts.worlds.client.steve1.hand import STEEP, Doing, GivenUpError, Hand
+from rollouts.worlds.client.steve1.hand import Doing, GivenUpError, Hand, Point
 from rollouts.worlds.client.steve1.layout import Window
 from rollouts.worlds.client.steve1.making import craft, smelt
 from rollouts.worlds.client.steve1.policy import ActingPolicy, PolicySettings, policy_of
@@ -41,33 +41,30 @@ class Steve1Executor:
         # Only for the policy's memory, and never stored.
         self._episode = f"{os.getpid()}-{next(_NUMBERS)}"
         self._step = 0
+        self._subgoal: Subgoal | None = None
+        """one that has not been begun"""
+        self._hand: Hand | None = None
+        self._standing: dict[str, Point] = {}
         self._doing: Doing | None = None
-        self._begun = False
+        self._left: Doing | None = None
+        """what was cut short, and has to put back what it took"""
         self._tidies = False
         """whether what is being done leaves a screen or a station behind if it is cut short"""
         self._why: GivenUpError | None = None
 
     def start(self, subgoal: Subgoal, observation: Observation) -> None:
         """A new subgoal. The policy goes on with what it remembers of the episode."""
-        untidy = self._doing if self._begun and self._tidies else None
-        self._begun, self._why = False, None
-        self._tidies = subgoal.kind in ("craft", "smelt")
-        self._doing = self._in_turn(untidy, subgoal, observation)
+        if self._hand is not None and self._doing is not None and self._tidies:
+            self._hand.hurries = True
+            self._left = self._doing
+        self._subgoal, self._doing, self._why = subgoal, None, None
 
     def act(self, observation: Observation) -> Move | None:
         """One tick's keys; None when the subgoal is done or given up, or the player is dead."""
-        if self._doing is None or observation.alive is False:
+        if observation.alive is False:
             return None
-        try:
-            keys = self._doing.send(observation) if self._begun else next(self._doing)
-        except StopIteration:
-            self._doing = None
-            return None
-        except GivenUpError as error:
-            self._doing, self._why = None, error
-            return None
-        self._begun = True
-        return Move(Action(keys=keys), 1)
+        keys = self._tidied(observation) or self._done_next(observation)
+        return None if keys is None else Move(Action(keys=keys), 1)
 
     def why(self, observation: Observation) -> WorldEvent | None:
         """Why the hand gave up, if it did."""
@@ -80,14 +77,31 @@ class Steve1Executor:
         if self._step:
             self._policy.forget(self._episode)
 
-    def _in_turn(self, untidy: Doing | None, subgoal: Subgoal, now: Observation) -> Doing:
-        """What was cut short to its end, and then the subgoal."""
-        while untidy is not None:
+    def _tidied(self, now: Observation) -> Keys | None:
+        """On with what was cut short; None when it has put everything back, or can not."""
+        if self._left is not None:
             try:
-                now = yield untidy.send(now)
+                return self._left.send(now)
             except (StopIteration, GivenUpError):
-                untidy = None
-        yield from self._done(subgoal, Hand(self._domain, self._window, now))
+                self._left = None
+        return None
+
+    def _done_next(self, now: Observation) -> Keys | None:
+        """On with the subgoal."""
+        try:
+            if self._subgoal is not None:
+                subgoal, self._subgoal = self._subgoal, None
+                self._tidies = subgoal.kind in ("craft", "smelt")
+                self._hand = Hand(self._domain, self._window, now, self._standing)
+                self._doing = self._done(subgoal, self._hand)
+                return next(self._doing)
+            if self._doing is not None:
+                return self._doing.send(now)
+        except StopIteration:
+            self._doing = None
+        except GivenUpError as error:
+            self._doing, self._why = None, error
+        return None
 
     def _done(self, subgoal: Subgoal, hand: Hand) -> Doing:
         """The subgoal, tick by tick."""
@@ -146,33 +160,32 @@ def text_for(subgoal: Subgoal, domain: Domain) -> str:
 
 
 def _use(subgoal: Subgoal, hand: Hand, domain: Domain) -> Doing:
-    """Takes an item in the hand and, by the condition's verb, puts it down, eats it, or opens it."""
+    """Puts an item down, eats it, opens it, or takes it in the hand, by the condition's verb."""
     target = subgoal.target or ""
     items = [item for item in sorted(domain.expand(target)) if hand.count((item,))]
+    said = verb_of(subgoal.condition)
+    if target in domain.stations and (said == "open" or (said is None and not items)):
+        yield from hand.open_station(target)
+        return
     if not items:
         raise GivenUpError("missing_item", target.removeprefix("#") or None, f"missing item {target}")
     item = items[0]
     default = "eat" if item in domain.foods else "place" if item in domain.blocks else "equip"
-    verb = verb_of(subgoal.condition) or default
-    if verb == "open":
-        yield from hand.put_down(item)
+    verb = said or default
+    if verb == "place":
+        yield from hand.place(item)
         return
     yield from hand.close()
     yield from hand.to_bar(item)
     if verb == "equip":
         return
     before = hand.count((item,))
-    if verb == "place":
-        yield from hand.look(STEEP)
-        yield from hand.press("use")
-    else:
-        for _ in range(_EATING):
-            yield from hand.tick(Keys(("use",)))
+    yield from hand.look_up()
+    for _ in range(_EATING):
+        yield from hand.tick(Keys(("use",)))
     yield from hand.wait(_SHOWS, lambda: hand.count((item,)) < before)
     if hand.count((item,)) >= before:
-        raise GivenUpError(
-            "no_room" if verb == "place" else "result_failed", item, f"{verb} {item}: nothing changed"
-        )
+        raise GivenUpError("result_failed", item, f"{verb} {item}: nothing changed")
 
 
 def _wanted(subgoal: Subgoal, items: frozenset[str], hand: Hand, domain: Domain) -> int:

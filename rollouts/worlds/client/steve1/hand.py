@@ -5,6 +5,7 @@ It knows of the world what the observation says: which slots hold what, and whet
 lies on the cursor, in a grid or in a furnace is not told.
 """
 
+import math
 from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Final
 
@@ -13,14 +14,20 @@ from rollouts.worlds.client.steve1.layout import DEGREES_A_PIXEL, Spot, Window, 
 from warehouse.domains import Domain
 
 Doing = Generator[Keys, Observation, None]
+Point = tuple[float, float, float]
 _REST: Final = Keys()
 _OPENS: Final = 20
 """ticks that a screen may take to open or to close"""
 _SETTLES: Final = 10
 """ticks that what was clicked may take to show in the slots"""
-STEEP: Final = 60.0
-"""degrees down at which the cell before the feet is looked at"""
+_DOWN: Final = (60.0, 45.0)
+"""degrees down at which the ground is looked at: just before the feet, and a step further, where no body
+stands however close it is to the edge of its cell"""
+_UP: Final = -30.0
+"""where nothing is in reach that a key could be used on"""
 _TURN: Final = 90.0
+_HEWING: Final = (25, 50, 100)
+"""ticks of hitting after which a piece of a wall may have made way; stone takes 23 by a wooden pickaxe"""
 _TAKING: Final = 120
 """ticks of hitting after which a station is left where it stands"""
 _FETCHING: Final = 12
@@ -38,11 +45,23 @@ class GivenUpError(Exception):
 class Hand:
     """What it holds on to from tick to tick: the last observation and where the cursor is."""
 
-    def __init__(self, domain: Domain, window: Window, now: Observation) -> None:
+    def __init__(
+        self, domain: Domain, window: Window, now: Observation, standing: dict[str, Point] | None = None
+    ) -> None:
+        """`standing` is where on the ground it has put stations down that were not taken back, by name; it is
+        kept up to date."""
         self.domain = domain
         self.now = now
+        self.standing = {} if standing is None else standing
+        self.hurries = False
+        """whether what it does is wanted no more: it puts things back and makes nothing new"""
         self._window = window
         self._cursor = window.middle
+
+    @property
+    def at_screen(self) -> bool:
+        """Whether a screen is open, as far as the world tells."""
+        return self.now.gui not in (None, "none")
 
     @property
     def slots(self) -> Mapping[int, tuple[str, int]]:
@@ -93,24 +112,23 @@ class Hand:
 
     def open_own(self) -> Doing:
         """Opens the inventory."""
-        if self.now.gui != "none":
-            yield from self.close()
+        yield from self.close()
         yield from self.press("inventory")
         yield from self._opened("the inventory did not open")
 
     def _opened(self, otherwise: str) -> Doing:
-        yield from self.wait(_OPENS, lambda: self.now.gui != "none")
-        if self.now.gui == "none":
+        yield from self.wait(_OPENS, lambda: self.at_screen)
+        if not self.at_screen:
             raise GivenUpError("action_timeout", None, otherwise)
         self._cursor = self._window.middle
 
     def close(self) -> Doing:
         """Closes whatever screen is open; the inventory's key does that on all of them."""
         for _ in range(2):
-            if self.now.gui == "none":
+            if not self.at_screen:
                 return
             yield from self.press("inventory")
-            yield from self.wait(_OPENS, lambda: self.now.gui == "none")
+            yield from self.wait(_OPENS, lambda: not self.at_screen)
 
     def point(self, spot: Spot) -> Doing:
         """Moves the cursor to a slot of the screen."""
@@ -174,21 +192,78 @@ class Hand:
         """Looks so many degrees down from level, and turns by so many to the right."""
         yield from self.tick(Keys((), pitch - self.now.pitch, turn))
 
-    def put_down(self, station: str) -> Doing:
-        """Puts a station before the feet and opens it. `GivenUpError` where there is none, or no room."""
+    def look_at(self, point: Point) -> Doing:
+        """Turns to a point."""
+        across, ahead = point[0] - self.now.x, point[2] - self.now.z
+        down = self.now.y + self.domain.eye_height - point[1]
+        turn = math.degrees(math.atan2(-across, ahead)) - self.now.yaw
+        pitch = math.degrees(math.atan2(down, math.hypot(across, ahead)))
+        yield from self.look(pitch, (turn + 180) % 360 - 180)
+
+    def _looked_at(self) -> Point:
+        """Where on level ground it looks."""
+        turn = math.radians(self.now.yaw)
+        away = self.domain.eye_height / math.tan(math.radians(self.now.pitch))
+        return self.now.x - away * math.sin(turn), self.now.y, self.now.z + away * math.cos(turn)
+
+    def _in_reach(self, point: Point) -> bool:
+        eyes = self.now.x, self.now.y + self.domain.eye_height, self.now.z
+        return math.dist(eyes, point) <= self.domain.reach
+
+    def look_up(self) -> Doing:
+        """Looks at what no key does anything to."""
+        yield from self.look(_UP)
+
+    def place(self, item: str) -> Doing:
+        """Puts a block on the ground beside the body, ahead first; where a wall is all around, in its place.
+        `GivenUpError` without the item, or without room."""
+        yield from self.close()
+        yield from self.to_bar(item)
+        before = self.count((item,))
+        for pitch in _DOWN:
+            for side in range(4):
+                yield from self.look(pitch, _TURN if side else 0.0)
+                if (yield from self._put_before(item, before)):
+                    return
+        for ticks in _HEWING:
+            if (tool := self.best_tool(frozenset({self.domain.smelting_station}))) is not None:
+                yield from self.to_bar(tool)
+            yield from self.look(_DOWN[0])
+            for _ in range(ticks):
+                yield from self.tick(Keys(("attack",)))
+            yield from self.to_bar(item)
+            if (yield from self._put_before(item, before)):
+                return
+        raise GivenUpError("no_room", item, f"no room to place the {item}")
+
+    def _put_before(self, item: str, before: int) -> Generator[Keys, Observation, bool]:
+        """Whether what is in the hand was put down where it looks. `GivenUpError` if it has to hurry."""
+        if self.hurries:
+            raise GivenUpError(None, item, f"the {item} is wanted no more")
+        yield from self.press("use")
+        yield from self.wait(_SETTLES, lambda: self.at_screen or self.count((item,)) < before)
+        # What stands there already has opened instead.
+        yield from self.close()
+        placed = self.count((item,)) < before
+        if placed and item in self.domain.stations:
+            self.standing[item] = self._looked_at()
+        return placed
+
+    def open_station(self, station: str) -> Doing:
+        """Opens the station that it has put down if that is in reach still, else puts one down beside the
+        body and opens that. `GivenUpError` where there is none, or no room."""
+        yield from self.close()
+        there = self.standing.get(station)
+        if there is not None and self._in_reach(there):
+            yield from self.look_at(there)
+            yield from self.press("use")
+            yield from self.wait(_SETTLES, lambda: self.at_screen)
+            if self.at_screen:
+                self._cursor = self._window.middle
+                return
         if self.slot_of(station) is None:
             raise GivenUpError("missing_station", station, f"no {station} is at hand")
-        yield from self.close()
-        yield from self.to_bar(station)
-        before = self.count((station,))
-        for side in range(4):
-            yield from self.look(STEEP, _TURN if side else 0.0)
-            yield from self.press("use")
-            yield from self.wait(_SETTLES, lambda: self.count((station,)) < before)
-            if self.count((station,)) < before:
-                break
-        else:
-            raise GivenUpError("no_room", station, f"no room to place the {station}")
+        yield from self.place(station)
         yield from self.press("use")
         yield from self._opened(f"the {station} did not open")
 
@@ -197,6 +272,7 @@ class Hand:
         before = self.count((station,))
         for tick in range(_TAKING):
             if self.count((station,)) > before:
+                self.standing.pop(station, None)
                 break
             keys = ("attack", "forward") if tick % 40 >= 40 - _FETCHING else ("attack",)
             yield from self.tick(Keys(keys))

@@ -37,19 +37,19 @@ class Lay(NamedTuple):
 
 
 def craft(hand: Hand, items: frozenset[str], wanted: int) -> Doing:
-    """Crafts until so many of these items are held. `GivenUpError` says why it is not to be; no screen is
-    open then, and nothing is left on a grid."""
+    """Crafts until so many of these items are held, or it has to hurry. `GivenUpError` says why it is not to
+    be; no screen is open then, and nothing is left on a grid."""
     table = hand.domain.crafting_station
-    while hand.count(items) < wanted:
+    while hand.count(items) < wanted and not hand.hurries:
         lay = lay_out(hand.domain, items, hand.now.inventory)
         grid = TABLE_GRID if lay.recipe.needs_table else OWN_GRID
         if lay.recipe.needs_table:
-            yield from hand.put_down(table)
+            yield from hand.open_station(table)
         else:
             yield from hand.open_own()
         trouble: GivenUpError | None = None
         try:
-            while hand.count(items) < wanted:
+            while hand.count(items) < wanted and not hand.hurries:
                 yield from _craft_once(hand, lay, grid)
                 if hand.count(items) < wanted:
                     again = lay_out(hand.domain, items, hand.now.inventory)
@@ -137,11 +137,11 @@ def _craft_once(hand: Hand, lay: Lay, grid: Grid) -> Doing:
 
 
 def smelt(hand: Hand, product: str, wanted: int) -> Doing:
-    """Smelts until so many of a product are held, in a furnace of the hand's own. `GivenUpError` says why it
-    is not to be; no screen is open then."""
+    """Smelts until so many of a product are held, in a furnace of the hand's own, or it has to hurry.
+    `GivenUpError` says why it is not to be; no screen is open then."""
     domain, furnace = hand.domain, hand.domain.smelting_station
     sources = frozenset(source for source, made in domain.smelting.items() if made == product)
-    while hand.count((product,)) < wanted:
+    while hand.count((product,)) < wanted and not hand.hurries:
         missing = wanted - hand.count((product,))
         source = _most(hand, sources)
         if source is None:
@@ -151,7 +151,7 @@ def smelt(hand: Hand, product: str, wanted: int) -> Doing:
             raise GivenUpError("missing_item", easiest, f"nothing makes {product}")
         most = min(missing, hand.now.inventory[source], _LOAD)
         pieces, fuel, pieces_of_fuel = _load(hand, source, most)
-        yield from hand.put_down(furnace)
+        yield from hand.open_station(furnace)
         trouble: GivenUpError | None = None
         try:
             yield from _smelt_load(hand, source, pieces, fuel, pieces_of_fuel, product)
@@ -171,15 +171,17 @@ def _smelt_load(hand: Hand, source: str, pieces: int, fuel: str, pieces_of_fuel:
     yield from hand.put(source, [FURNACE_INPUT] * pieces)
     yield from hand.put(fuel, [FURNACE_FUEL] * pieces_of_fuel)
     for _ in range(pieces * SMELTING + _LATE):
+        if hand.hurries:
+            break
         yield from hand.tick()
-        if hand.now.gui == "none":
+        if not hand.at_screen:
             raise GivenUpError("action_timeout", product, "the furnace's screen closed")
     yield from hand.move_over(FURNACE_OUTPUT)
     yield from hand.wait(_SHOWS, lambda: hand.count((product,)) > before)
-    if hand.count((product,)) > before:
-        return
     yield from hand.move_over(FURNACE_INPUT)
     yield from hand.move_over(FURNACE_FUEL)
+    if hand.hurries or hand.count((product,)) > before:
+        return
     if len(hand.slots) >= SLOTS:
         raise GivenUpError("inventory_full", product, "the inventory is full")
     raise GivenUpError("result_failed", product, f"smelting {product} gave nothing")
