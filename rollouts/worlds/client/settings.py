@@ -16,7 +16,7 @@ class Settings:
     """How the client is started and looked at.
 
     `python` is the interpreter that has the simulator; empty is that of `make world-NAME`. `frame` is the
-    width and height of the picture that an executor gets, `window` those of the game's window. `biome` is
+    width and height of the picture that an executor gets, made from a window of 640 × 360. `biome` is
     where the player is put, where the simulator can choose. With a folder `film`, each episode's window goes
     there as EPISODE.mp4, 20 pictures a second. `games` is how many of them a process of rollouts has open
     side by side: their executors share a policy, which sees all their pictures at once. `silence_s` is how
@@ -26,7 +26,6 @@ class Settings:
 
     python: str = ""
     frame: tuple[int, int] = (128, 128)
-    window: tuple[int, int] = (640, 360)
     biome: str = ""
     film: str = ""
     games: int = 4
@@ -57,7 +56,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class MineRLSettings(Settings):
-    """`environment` is the id of one of MineRL's environments. It chooses no biome, and its window has the
-    size that the environment gives it: `biome` and `window` say nothing here."""
+    """`environment` is the id of one of MineRL's environments. It chooses no biome: `biome` says
+    nothing here."""
 
     environment: str = "MineRLHumanSurvival-v0"

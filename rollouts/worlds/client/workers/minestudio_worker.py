@@ -16,6 +16,8 @@ import numpy as np
 
 GROUPS = ("use_item", "pickup", "break_item", "craft_item", "mine_block", "kill_entity", "custom")
 """totals that the simulator hands out"""
+WINDOW = (640, 360)
+"""what the policies that are played with were trained on, and where the scripted hand aims"""
 KEYS = frozenset(
     ["attack", "back", "drop", "forward", "inventory", "jump", "left", "right", "sneak", "sprint", "use"]
     + [f"hotbar.{number}" for number in range(1, 10)]
@@ -43,12 +45,12 @@ class Game:
         self.simulator = MinecraftSim(
             action_type="env",
             obs_size=tuple(request["frame"]),
-            render_size=tuple(request["window"]),
+            render_size=WINDOW,
             seed=request["seed"],
             preferred_spawn_biome=request["biome"] or None,
         )
         if request["film"]:
-            self.film = lines.Film(request["film"], request["window"])
+            self.film = lines.Film(request["film"], WINDOW)
         # The simulator passes over the frames that are still empty.
         picture, info = self.simulator.reset()
         reading = self._reading(info, done=False)
