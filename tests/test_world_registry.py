@@ -39,7 +39,7 @@ def test_the_games_own_client_is_played_by_a_policy() -> None:
 
 
 def test_a_client_says_what_it_lacks(minecraft: Domain) -> None:
-    with pytest.raises(UnknownWorldError, match=r"minestudio: frame is a width and a height, such as \[640"):
+    with pytest.raises(UnknownWorldError, match=r"minestudio: frame is a width and a height, such as \[128"):
         world("minestudio", minecraft, {"frame": 128})
     with pytest.raises(
         UnknownWorldError, match="of its own at /no/python: make world-minestudio, or the set"

@@ -43,7 +43,7 @@ class Settings:
                 and len(pair) == 2
                 and all(isinstance(side, int) and side > 0 for side in pair)
             ):
-                raise ValueError(f"{name} is a width and a height, such as [640, 360], not {pair!r}")
+                raise ValueError(f"{name} is a width and a height, such as [128, 128], not {pair!r}")
         chosen: dict[str, Any] = {
             name: tuple(value) if name in pairs else value for name, value in given.items()
         }
