@@ -9,9 +9,10 @@ whoever plays (rollouts/rounds.py) begins a lost episode anew, once.
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeVar
 
 from rollouts.backends import Addressed, Done, Lost, Reported
 from rollouts.progress import note
@@ -23,6 +24,7 @@ the episodes of the other table are judged."""
 ARRIVAL_S: Final = 60.0
 """How long is waited for actors that the cluster has no room for yet."""
 
+_T = TypeVar("_T")
 Actor = Any
 Task = Any
 
@@ -48,6 +50,10 @@ class Cluster(Protocol):
 
     def carry_out(self, actor: Actor, addressed: Addressed) -> Task:
         """An order, as a task."""
+        ...
+
+    def write(self, actor: Actor, home: Path, write: Callable[[], Any]) -> Task:
+        """A call of `write`, as a task; its result is None where `home` is not there."""
         ...
 
     def finish(self, actor: Actor, done: Done) -> None:
@@ -132,6 +138,22 @@ class ActorPool:
                 if done.episode_id is None:
                     host.shards.remove(done.shard)
                 self._cluster.finish(host.actor, done)
+
+    def store(self, shard: str, home: Path, write: Callable[[], _T]) -> Callable[[], _T | None]:
+        """See `rounds.Storing`: the actor that holds the shard writes it, or the one with the fewest."""
+        host = next((each for each in self._hosts if shard in each.shards), None)
+        host = host or min(self._hosts, key=lambda each: len(each.shards))
+        task = self._cluster.write(host.actor, home, write)
+
+        def written() -> _T | None:
+            self._cluster.done([task], 1, None)
+            try:
+                said: _T | None = self._cluster.result(task)
+            except ActorLostError:
+                return None
+            return said
+
+        return written
 
     def close(self) -> None:
         """Ends the actors."""

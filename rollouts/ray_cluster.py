@@ -8,8 +8,9 @@ Every node needs this package, in the same version, and what its worlds need: Ra
 
 import os
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 from rollouts.actors import ActorLostError, ActorPool, NoActorError
@@ -34,6 +35,10 @@ class _Worlds:
 
     def carry_out(self, addressed: Addressed) -> Reported:
         return self._stages.carry_out(addressed)
+
+    def write(self, home: Path, write: Callable[[], Any]) -> Any:
+        # Not made here: it would be a folder that nobody looks into, on a node that does not share the home.
+        return write() if home.is_dir() else None
 
     def finish(self, done: Done) -> None:
         self._stages.finish(done)
@@ -62,6 +67,9 @@ class RayCluster:
 
     def carry_out(self, actor: Any, addressed: Addressed) -> Any:
         return actor.carry_out.remote(addressed)
+
+    def write(self, actor: Any, home: Path, write: Callable[[], Any]) -> Any:
+        return actor.write.remote(home, write)
 
     def finish(self, actor: Any, done: Done) -> None:
         actor.finish.remote(done)

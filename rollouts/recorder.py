@@ -243,7 +243,8 @@ class Batch:
             if not _NAME.fullmatch(name):
                 raise ForeignEpisodeError(f"{name!r} cannot name a folder: letters, digits, '.', '_' and '-'")
         ((self.build, self.group),) = places
-        self.home = home
+        # Whoever writes a shard may have another working directory.
+        self.home = home = home.absolute()
         self.source = source
         self.shards = plan_shards(specs)
         self._folder = home / "rollouts" / self.build / self.group / source
@@ -252,7 +253,7 @@ class Batch:
 
     def missing(self) -> list[ShardPlan]:
         """The shards that have to be played, in order: those of which no whole version is there."""
-        return [shard for shard in self.shards if not self._is_whole(shard)]
+        return [shard for shard in self.shards if not self.is_whole(shard)]
 
     def commit(self, shard: ShardPlan, records: Sequence[EpisodeRecord]) -> Commit:
         """Stores a shard whose episodes have ended. Where another writer was faster, this one's version is
@@ -274,7 +275,7 @@ class Batch:
             if frame.height
         }
         with exclusive(own / f".{MANIFEST}.lock", str(own)):
-            if self._is_whole(shard):
+            if self.is_whole(shard):
                 # A version that no manifest lists is what `gc` removes.
                 return "same" if self._listed(shard) == tables else "different"
             log.append(self.home, "answers", self.build, _answer_rows(records))
@@ -314,7 +315,7 @@ class Batch:
         tables: dict[str, Any] = manifest["tables"]
         return tables
 
-    def _is_whole(self, shard: ShardPlan) -> bool:
+    def is_whole(self, shard: ShardPlan) -> bool:
         """Whether a shard is committed and every file that it lists is there.
 
         What `gc` took from an unfinished batch is played again. A file of another content is an error: it

@@ -9,8 +9,10 @@ in which they report can be seen in what is recorded.
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import ceil
-from typing import Final, NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 import polars as pl
 
@@ -18,7 +20,17 @@ from prompts.language_model import LanguageModel, ModelAnswer, ModelRequest, Rol
 from rollouts.agent import ComposedAgent, Parts
 from rollouts.attempt import Opening
 from rollouts.attempt_run import AttemptRun
-from rollouts.backends import Addressed, Done, Go, Lost, Open, Order, Report, Reported, RolloutBackend
+from rollouts.backends import (
+    Addressed,
+    Done,
+    Go,
+    Lost,
+    Open,
+    Order,
+    Report,
+    Reported,
+    RolloutBackend,
+)
 from rollouts.episode import Course, Demand, Episode, Judged
 from rollouts.monitor import DEFAULTS, EARLIER, MonitorSettings, monitor
 from rollouts.progress import followed
@@ -92,15 +104,59 @@ def roll_out(
     missing.sort(key=lambda shard: -max(spec.horizon for spec in shard.specs))
     commits: dict[str, Commit] = {}
     waiting: dict[str, list[EpisodeRecord]] = {}
+    storing: deque[_Stored] = deque()
     total = sum(len(shard.specs) for shard in missing)
     for shard, record in followed(play(missing, backend, crew), what, total):
         ended = waiting.setdefault(shard.name, [])
         ended.append(record)
         if len(ended) == len(shard.specs):
-            commits[shard.name] = owner[shard.name].commit(shard, waiting.pop(shard.name))
+            storing.append(_stored(backend, owner[shard.name], shard, waiting.pop(shard.name)))
+        # What is being written elsewhere is kept here until it is there, and no more of it than is played.
+        while len(storing) > backend.side_by_side:
+            commits.update([storing.popleft().settled()])
+    commits.update(each.settled() for each in storing)
     for batch in batches:
         batch.publish()
     return Outcome(commits, sum(len(batch.shards) for batch in batches) - len(missing))
+
+
+@runtime_checkable
+class Storing(Protocol):
+    """A backend that lets a shard be written where it was played."""
+
+    def store(self, shard: str, home: Path, write: Callable[[], Commit]) -> Callable[[], Commit | None]:
+        """Lets `write`, which stores the shard of this name below `home`, be called there. What is returned
+        waits for it, and says what it said; None where it could not: the place is gone, or `home` is not
+        there. It may be called where it was done already."""
+        ...
+
+
+class _Stored(NamedTuple):
+    """A shard that was given to be written."""
+
+    batch: Batch
+    shard: ShardPlan
+    write: Callable[[], Commit]
+    written: Callable[[], Commit | None]
+    """waits until it was, elsewhere"""
+
+    def settled(self) -> tuple[str, Commit]:
+        """Its name and how it was stored: elsewhere, or here where that failed or cannot be seen."""
+        commit = self.written()
+        if commit is None or not self.batch.is_whole(self.shard):
+            commit = self.write()
+        return self.shard.name, commit
+
+
+def _stored(
+    backend: RolloutBackend, batch: Batch, shard: ShardPlan, records: Sequence[EpisodeRecord]
+) -> _Stored:
+    write = partial(batch.commit, shard, records)
+    if isinstance(backend, Storing):
+        batch.home.mkdir(parents=True, exist_ok=True)
+        return _Stored(batch, shard, write, backend.store(shard.name, batch.home, write))
+    commit = write()
+    return _Stored(batch, shard, write, lambda: commit)
 
 
 def play(shards: Sequence[ShardPlan], backend: RolloutBackend, crew: Crew) -> Iterator[Ended]:

@@ -1,7 +1,8 @@
 """Actors that hold worlds, without a cluster: what is bounded, who holds which shard, what a loss means."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,9 +12,10 @@ from rollouts.actors import UNDER_WAY, ActorLostError, ActorPool, NoActorError
 from rollouts.attempt import Opening, StageKit
 from rollouts.backends import Addressed, Done, Go, InProcess, Lost, Open, Stages
 from rollouts.pools import SHARDS_EACH
-from rollouts.recorder import EpisodeRecord, plan_shards, trace_of
-from rollouts.rounds import play
+from rollouts.recorder import Batch, EpisodeRecord, plan_shards, trace_of
+from rollouts.rounds import play, roll_out
 from tests.fake_world import chop, crew, kit, spec, task
+from tests.test_backends import contents
 from warehouse.domains import Domain
 from warehouse.shards import EPISODES_PER_SHARD
 
@@ -23,6 +25,7 @@ class FakeTask:
     actor: "FakeActor"
     addressed: Addressed | None = None
     report: Any = None
+    write: Any = None
 
 
 @dataclass(eq=False)
@@ -51,6 +54,9 @@ class FakeCluster:
         self.most_under_way = 0
         self.opened: list[str] = []
         self.ended: list[FakeActor] = []
+        self.wrote: list[FakeActor] = []
+        self.write_kills = 0
+        self.shares_home = True
 
     def start(self) -> FakeActor:
         alive = [each for each in self.actors if each.room and each.alive]
@@ -66,6 +72,13 @@ class FakeCluster:
         self.most_under_way = max(self.most_under_way, len(actor.tasks))
         return actor.tasks[-1]
 
+    def write(self, actor: FakeActor, home: Path, write: Callable[[], Any]) -> FakeTask:
+        self.wrote.append(actor)
+        if self.write_kills:
+            self.write_kills -= 1
+            actor.alive = False
+        return FakeTask(actor, write=write, report=write() if actor.alive and self.shares_home else None)
+
     def finish(self, actor: FakeActor, done: Done) -> None:
         actor.stages.finish(done)
 
@@ -80,6 +93,8 @@ class FakeCluster:
         return [task for task in tasks if self._is_done(task)]
 
     def _is_done(self, task: FakeTask) -> bool:
+        if task.write is not None:
+            return True
         if task.addressed is None:
             return task.actor.room
         return task.report is not None or not task.actor.alive
@@ -100,7 +115,7 @@ class FakeCluster:
         actor.tasks.pop(0).report = actor.stages.carry_out(addressed)
 
     def result(self, task: FakeTask) -> Any:
-        if task.addressed is not None and task.report is None:
+        if (task.addressed is not None and task.report is None) or (task.write and not task.actor.alive):
             raise ActorLostError("FakeDeath")
         return task.report
 
@@ -114,6 +129,24 @@ def records(backend: ActorPool | InProcess, domain: Domain, episodes: int) -> li
 def same_trace(one: list[EpisodeRecord], other: list[EpisodeRecord]) -> bool:
     theirs = trace_of(other).frames()
     return all(frame.equals(theirs[name]) for name, frame in trace_of(one).frames().items())
+
+
+@pytest.mark.parametrize("how", ["", "lost", "no home"])
+def test_a_shard_is_written_by_its_actor_or_else_by_who_plays(
+    tmp_path: Path, minecraft: Domain, how: str
+) -> None:
+    specs = [spec(seed) for seed in range(40)]
+    roll_out([Batch(tmp_path / "here", "run", specs)], InProcess(kit(minecraft)), crew(minecraft))
+    cluster = FakeCluster(kit(minecraft))
+    cluster.write_kills, cluster.shares_home = (1 if how == "lost" else 0), how != "no home"
+    batch = Batch(tmp_path / "there", "run", specs)
+    outcome = roll_out([batch], ActorPool(cluster, 2), crew(minecraft))
+    assert list(outcome.commits.values()) == ["written"] * len(batch.shards)
+    assert len(cluster.wrote) == len(batch.shards)
+    assert len(set(cluster.wrote)) == 2
+    # Episodes of a lost actor were begun twice, which is told beside the traces.
+    folder = "traces" if how == "lost" else "."
+    assert contents(tmp_path / "there" / folder) == contents(tmp_path / "here" / folder)
 
 
 def opening(episode_id: str, shard: str = "s") -> Addressed:

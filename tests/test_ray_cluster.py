@@ -2,7 +2,9 @@
 what the local pool stores."""
 
 import builtins
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,16 @@ class Deadly:
     def finish(self, done: Done) -> None:
         self.pool.finish(done)
 
+    def store(self, shard: str, home: Path, write: Callable[[], Any]) -> Callable[[], Any]:
+        return self.pool.store(shard, home, partial(by_whom, write, home.with_name("writers")))
+
+
+def by_whom(write: Callable[[], Any], folder: Path) -> Any:
+    """Notes in which process a shard was written."""
+    folder.mkdir(exist_ok=True)
+    (folder / str(os.getpid())).touch()
+    return write()
+
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
@@ -98,6 +110,9 @@ def test_episodes_of_a_killed_actor_are_played_again_and_nothing_else_shows(
         play(tmp_path / "ray", minecraft, deadly)
         assert deadly.killed is not None
         assert deadly.killed not in actors.actors
+    writers = {int(path.name) for path in (tmp_path / "writers").iterdir()}
+    assert writers
+    assert os.getpid() not in writers, "the actors write, not the driver"
     local, ray = contents(tmp_path / "local" / "traces"), contents(tmp_path / "ray" / "traces")
     assert local
     assert ray == local
