@@ -23,6 +23,7 @@ from bench import (
     monitor_truth,
     retrieval,
     techtree,
+    worlds,
 )
 
 
@@ -39,6 +40,7 @@ class Bench(StrEnum):
     BACKENDS = "backends"
     MODEL = "model"
     CRAFTER = "crafter"
+    WORLDS = "worlds"
 
 
 EXAMPLES = """
@@ -64,8 +66,8 @@ def run(
 ) -> None:
     """Measure Monitor against a bare scan of its files, retrieval, Curator's passes, Monitor against
     the inner truth, the built-in world and its executor, the closed loop and its backends, where
-    `make test-vllm` has made its environment the engine vllm against vllm itself, and Crafter with recording
-    against bare Crafter; exit code 1 if a goal is missed."""
+    `make test-vllm` has made its environment the engine vllm against vllm itself, Crafter with recording
+    against bare Crafter, and every world with one and two processes; exit code 1 if a goal is missed."""
     left_out = skip or []
     missed = 0
     if Bench.MONITOR not in left_out:
@@ -88,6 +90,8 @@ def run(
         missed += model.main()
     if Bench.CRAFTER not in left_out:
         missed += crafter.main()
+    if Bench.WORLDS not in left_out:
+        worlds.main()
     raise typer.Exit(1 if missed else 0)
 
 

@@ -67,7 +67,7 @@ class StageKit:
     executor: Callable[[EpisodeSpec, Domain], Executor]
     side_by_side: int = 1
     """stages that a process steps at the same time, each in a thread of its own: for worlds that are
-    processes themselves, whose executors wait for a policy that sees many of them at once"""
+    processes themselves"""
 
 
 def checks_hold(subgoal: Subgoal, state: Row, domain: Domain) -> bool | None:

@@ -161,5 +161,5 @@ def open_at_once(venue: Venue) -> int | None:
 
 
 def side_by_side(venue: Venue) -> int:
-    """How many of its open worlds a process steps at the same time: those whose executors share a policy."""
-    return open_at_once(venue) or 1 if venue.executor == _POLICY else 1
+    """How many of its open worlds a process steps at the same time: those that are processes of their own."""
+    return open_at_once(venue) or 1
