@@ -68,19 +68,22 @@ def due_order(settings: Settings) -> Order | None:
     """The order that the nightly build is to work on; None when its curriculum is at its end."""
     domain = load_domain(settings.domain)
     curriculum = find_curriculum(settings.nightly_curriculum, settings.curricula, domain)
-    order = due(settings.home, curriculum, settings.model)
+    order = due(settings.home, curriculum, settings.model, settings.learning)
     if order is not None:
-        refuse_other_model(order, settings.model)
+        refuse_other_settings(order, settings)
     return order
 
 
-def refuse_other_model(order: Order, model: str) -> None:
-    """`OrderError` where a build was begun with another model: half of it would be of each."""
-    if order.model != model:
-        raise OrderError(
-            f"build {order.build} was begun with the model {order.model!r} and cannot be completed with "
-            f"{model!r}: set MINEEVOLVE_MODEL={order.model} until it is whole"
-        )
+def refuse_other_settings(order: Order, settings: Settings) -> None:
+    """`OrderError` where a build was begun with another model, or is to learn under other settings: half of
+    it would be of each."""
+    now = {"model": settings.model, **settings.learning}
+    for name, begun in {"model": order.model, **(order.learning or {})}.items():
+        if now[name] != begun:
+            raise OrderError(
+                f"build {order.build} was begun with the {name} {begun!r} and cannot be completed with "
+                f"{now[name]!r}: set MINEEVOLVE_{name.upper()}={begun} until it is whole"
+            )
 
 
 def nightly_build(settings: Settings, job: Callable[[str], dg.JobDefinition]) -> dg.JobDefinition:
@@ -94,7 +97,7 @@ def nightly_build(settings: Settings, job: Callable[[str], dg.JobDefinition]) ->
     def complete_build(context: dg.OpExecutionContext) -> None:
         build = context.partition_key
         order = read_order(settings.home, build) or _order_by_hand(settings, build)
-        refuse_other_model(order, settings.model)
+        refuse_other_settings(order, settings)
         context.log.info(f"build {build} is number {order.number} of the curriculum {order.curriculum}")
         executor = InProcess(job, context.instance, {CURRICULUM_TAG: order.curriculum})
         try:

@@ -151,7 +151,11 @@ def size(settings: Settings, name: str) -> Size:
 
 def _orders(curriculum: Curriculum, settings: Settings) -> list[Order]:
     planned = (curriculum.build(number) for number in range(1, curriculum.written + 1))
-    return [order_of(curriculum, build, f"{build.number:04}", settings.model) for build in planned if build]
+    return [
+        order_of(curriculum, build, f"{build.number:04}", settings.model, settings.learning)
+        for build in planned
+        if build
+    ]
 
 
 def _episodes(order: Order) -> int:
@@ -219,7 +223,7 @@ def _placed(settings: Settings, curriculum: Curriculum) -> list[Order]:
     orders = _orders(curriculum, settings)
     for order in orders:
         placed = place_order(settings.home, order)
-        if placed != order.model_copy(update={"asked": placed.asked, "evaluation": placed.evaluation}):
+        if not placed.is_as(order):
             raise OrderError(
                 f"build {order.build} below {settings.home} was begun as something else than "
                 f"{curriculum.file} and the settings say now: undo the change, or remove that folder"

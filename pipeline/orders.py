@@ -8,7 +8,7 @@ note decides whether it is whole. So whoever is asked to do the next build, once
 one until it is whole, and then the one after it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -45,6 +45,8 @@ class Order(BaseModel):
     """the build's place in the curriculum, from 1"""
     model: str
     """the row of the model that plays and learns"""
+    learning: dict[str, Any] | None = None
+    """what else decides what is learnt, by the names of the settings; null in orders that do not say"""
     update_store: bool
     groups: tuple[str, ...]
     training: dict[str, Any]
@@ -54,9 +56,24 @@ class Order(BaseModel):
     evaluation: dict[str, Any]
     """ExerciseConfig of its evaluation, without the number of workers"""
 
+    def is_as(self, wanted: "Order") -> bool:
+        """Whether the build was begun as it is wanted now. How it is evaluated may have changed since; what
+        an older order does not say does not count."""
+        kept: dict[str, Any] = {"asked": self.asked, "evaluation": self.evaluation}
+        if self.learning is None:
+            kept["learning"] = None
+        return self == wanted.model_copy(update=kept)
 
-def order_of(curriculum: Curriculum, planned: PlannedBuild, build: str, model: str) -> Order:
-    """The order for a build of a curriculum, under this name and with this model."""
+
+def order_of(
+    curriculum: Curriculum,
+    planned: PlannedBuild,
+    build: str,
+    model: str,
+    learning: Mapping[str, Any] | None = None,
+) -> Order:
+    """The order for a build of a curriculum, under this name, with this model and these settings of what is
+    learnt."""
     row = curriculum.row
     played = {"suite": row.suite, "agent": row.agent, "seed": row.seed, "horizon_cap": row.horizon_cap}
     evaluated = row.evaluate
@@ -66,6 +83,7 @@ def order_of(curriculum: Curriculum, planned: PlannedBuild, build: str, model: s
         curriculum=curriculum.name,
         number=planned.number,
         model=model,
+        learning=None if learning is None else dict(learning),
         update_store=planned.update_store,
         groups=planned.groups,
         training=_stated(
@@ -119,7 +137,9 @@ def place_order(home: Path, order: Order) -> Order:
         return found or order
 
 
-def due(home: Path, curriculum: Curriculum, model: str) -> Order | None:
+def due(
+    home: Path, curriculum: Curriculum, model: str, learning: Mapping[str, Any] | None = None
+) -> Order | None:
     """The order to be worked on now: the first that is not whole, whatever curriculum it is of, or else a
     new one for the curriculum's next build. None when the curriculum is at its end.
 
@@ -134,7 +154,7 @@ def due(home: Path, curriculum: Curriculum, model: str) -> Order | None:
     planned = curriculum.build(done + 1)
     if planned is None:
         return None
-    return place_order(home, order_of(curriculum, planned, next_build(home), model))
+    return place_order(home, order_of(curriculum, planned, next_build(home), model, learning))
 
 
 def next_build(home: Path) -> str:

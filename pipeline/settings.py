@@ -94,6 +94,11 @@ class Settings(DomainChoice):
         return curator_settings(backtest=self.backtest)
 
     @property
+    def learning(self) -> dict[str, Any]:
+        """What decides beside the model what a build learns."""
+        return {name: getattr(self, name) for name in ("backtest", "reviewer", "tryouts")}
+
+    @property
     def dagster_home(self) -> Path:
         """Where Dagster keeps its runs and events."""
         return self.home / "dagster"

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import orjson
@@ -195,6 +196,22 @@ def test_a_build_is_completed_by_the_model_that_began_it(tmp_path: Path) -> None
     assert due_order(settings) is not None
     with pytest.raises(OrderError, match=r"was begun with the model 'rules'.*set MINEEVOLVE_MODEL=rules"):
         due_order(settings.model_copy(update={"model": "other"}))
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"backtest": False}, "MINEEVOLVE_BACKTEST=True"),
+        ({"reviewer": "rules"}, "MINEEVOLVE_REVIEWER= until"),
+    ],
+)
+def test_a_build_is_completed_under_the_settings_that_it_began_to_learn_with(
+    tmp_path: Path, changed: dict[str, Any], said: str
+) -> None:
+    settings = small_settings(tmp_path, backtest=True)
+    assert due_order(settings) is not None
+    with pytest.raises(OrderError, match=said):
+        due_order(settings.model_copy(update=changed))
 
 
 def test_a_run_by_hand_for_a_build_that_is_not_due_says_which_is(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pipeline.orders import (
     next_build,
     order_of,
     place_order,
+    read_order,
     read_orders,
 )
 from rollouts.lineage import TRAINING
@@ -78,6 +79,19 @@ def test_an_order_stays_as_it_was_given(tmp_path: Path, curriculum) -> None:  # 
     (home / "orders" / "0001.json").write_text("{", encoding="utf-8")
     with pytest.raises(DamagedShardError, match=r"0001\.json is damaged"):
         read_orders(home)
+
+
+def test_how_a_build_learns_is_a_part_of_its_order(tmp_path: Path, curriculum) -> None:  # type: ignore[no-untyped-def]
+    planned = curriculum.build(1)
+    begun = order_of(curriculum, planned, "0001", "rules", {"backtest": True, "reviewer": ""})
+    assert read_order(tmp_path, place_order(tmp_path, begun).build) == begun
+    assert begun.is_as(begun.model_copy(update={"asked": (), "evaluation": {}}))
+    assert not begun.is_as(
+        order_of(curriculum, planned, "0001", "rules", {"backtest": False, "reviewer": ""})
+    )
+    assert not begun.is_as(order_of(curriculum, planned, "0001", "another", begun.learning))
+    older = order_of(curriculum, planned, "0001", "rules")
+    assert older.is_as(begun), "it does not say"
 
 
 def test_the_next_build_comes_after_every_one_that_was_begun(tmp_path: Path) -> None:

@@ -167,9 +167,9 @@ def _orders(settings: Settings, found: "Curriculum", builds: int) -> "list[Order
 
     orders = []
     for build in _builds(found, builds):
-        wanted = order_of(found, build, f"{build.number:04}", settings.model)
+        wanted = order_of(found, build, f"{build.number:04}", settings.model, settings.learning)
         placed = place_order(settings.home, wanted)
-        if placed != wanted.model_copy(update={"asked": placed.asked, "evaluation": placed.evaluation}):
+        if not placed.is_as(wanted):
             raise OrderError(
                 f"build {placed.build} below {settings.home} was begun as something else than {found.file} "
                 "and the settings say now: undo the change, give the curriculum another name, or another "
