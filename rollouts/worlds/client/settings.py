@@ -11,6 +11,16 @@ WORKERS: Final = Path(__file__).with_name("workers")
 """the folder of the scripts that those interpreters run"""
 
 
+def interpreter(named: str, world: str) -> Path:
+    """The interpreter that a setting names, by a path or as a program; the one of `make world-WORLD` where it
+    names none."""
+    if not named:
+        return _HOME / f".venv-{world}" / "bin" / "python"
+    path = Path(named).expanduser()
+    # A worker is started in its own folder, from which another path would lead elsewhere.
+    return path.absolute() if len(path.parts) > 1 else path
+
+
 @dataclass(frozen=True)
 class Settings:
     """How the client is started and looked at.
@@ -51,7 +61,7 @@ class Settings:
 
     def interpreter(self, world: str) -> Path:
         """The interpreter of the world of this name."""
-        return Path(self.python).expanduser() if self.python else _HOME / f".venv-{world}" / "bin" / "python"
+        return interpreter(self.python, world)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
+from shutil import which
 from threading import Condition
 from time import monotonic
 from typing import Any, Final, Protocol
@@ -17,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from rollouts.protocols import Keys
+from rollouts.worlds.client.settings import interpreter
 from rollouts.worlds.client.workers.lines import encoded
 from rollouts.worlds.worker_link import WorkerError, WorkerLink
 
-_HOME: Final = Path(__file__).parents[4]
 WORKER: Final = Path(__file__).with_name("worker.py")
 PATIENCE_S: Final = 0.02
 """how long an ask waits for others at least; a tick of the game takes longer"""
@@ -75,10 +76,8 @@ class PolicySettings:
 
     def interpreter(self) -> Path:
         """The interpreter that has MineStudio. `ValueError` where it is not there."""
-        found = (
-            Path(self.python).expanduser() if self.python else _HOME / ".venv-minestudio" / "bin" / "python"
-        )
-        if not found.exists():
+        found = interpreter(self.python, "minestudio")
+        if which(found) is None:
             raise ValueError(f"steve1 needs an interpreter of its own at {found}: {_MAKE}, or python")
         return found
 
