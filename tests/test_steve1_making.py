@@ -57,7 +57,7 @@ def test_what_is_short_is_named_and_nothing_is_touched(minecraft: Domain) -> Non
     game = ScreenGame({0: ("oak_planks", 2), 1: ("crafting_table", 1)})
     with pytest.raises(GivenUpError, match="missing item") as caught:
         made(game, minecraft, "wooden_pickaxe", 1)
-    assert (caught.value.signal, caught.value.name) == ("missing_item", "planks")
+    assert (caught.value.signal, caught.value.name) == ("missing_item", "#planks")
     assert game.now == 0
 
 

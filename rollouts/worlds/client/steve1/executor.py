@@ -168,7 +168,7 @@ def _use(subgoal: Subgoal, hand: Hand, domain: Domain) -> Doing:
         yield from hand.open_station(target)
         return
     if not items:
-        raise GivenUpError("missing_item", target.removeprefix("#") or None, f"missing item {target}")
+        raise GivenUpError("missing_item", target or None, f"missing item {target}")
     item = items[0]
     default = "eat" if item in domain.foods else "place" if item in domain.blocks else "equip"
     verb = said or default

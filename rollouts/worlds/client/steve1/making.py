@@ -81,7 +81,7 @@ def lay_out(domain: Domain, items: frozenset[str], held: Mapping[str, int]) -> L
             continue
         return Lay(recipe, _cells(recipe, drawn))
     _, name = min(lacking)
-    raise GivenUpError("missing_item", name.removeprefix("#"), f"missing item {name}")
+    raise GivenUpError("missing_item", name, f"missing item {name}")
 
 
 def _drawn(domain: Domain, recipe: Recipe, held: Mapping[str, int]) -> dict[str, list[str]] | str:
