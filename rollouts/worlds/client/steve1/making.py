@@ -170,12 +170,10 @@ def _smelt_load(hand: Hand, source: str, pieces: int, fuel: str, pieces_of_fuel:
     before = hand.count((product,))
     yield from hand.put(source, [FURNACE_INPUT] * pieces)
     yield from hand.put(fuel, [FURNACE_FUEL] * pieces_of_fuel)
-    for _ in range(pieces * SMELTING + _LATE):
-        if hand.hurries:
-            break
-        yield from hand.tick()
-        if not hand.at_screen:
-            raise GivenUpError("action_timeout", product, "the furnace's screen closed")
+    # It burns on unseen, and a screen that stays open looks like a player who is stuck in it.
+    yield from hand.close()
+    yield from hand.wait(pieces * SMELTING + _LATE, lambda: hand.hurries)
+    yield from hand.open_station(hand.domain.smelting_station)
     yield from hand.move_over(FURNACE_OUTPUT)
     yield from hand.wait(_SHOWS, lambda: hand.count((product,)) > before)
     yield from hand.move_over(FURNACE_INPUT)
