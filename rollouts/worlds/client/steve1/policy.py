@@ -115,6 +115,8 @@ class _Table:
     busy: bool = False
     """whether a batch is on its way"""
     patience_s: float = PATIENCE_S
+    back_at: float = 0.0
+    """when the last batch came back; who asked while it was away waits for those who were in it"""
 
 
 class Policy:
@@ -132,14 +134,15 @@ class Policy:
         """See `ActingPolicy`. After an error the next ask begins a new process, in which no episode is
         remembered."""
         ask = _Ask({"episode": episode, "text": text, "seed": seed, "step": step, "frame": encoded(frame)})
+        asked_at = monotonic()
         with self._turn:
-            until = monotonic() + self._table.patience_s
             self._table.waiting.append(ask)
             self._turn.notify_all()
         while True:
             with self._turn:
-                while not ask.done and not self._may_go(until):
-                    self._turn.wait(None if self._table.busy else max(0.0, until - monotonic()))
+                while not ask.done and not self._may_go(asked_at):
+                    left = self._until(asked_at) - monotonic()
+                    self._turn.wait(None if self._table.busy else max(0.0, left))
                 if ask.done:
                     break
                 size = min(self._settings.batch, len(self._table.waiting))
@@ -177,14 +180,18 @@ class Policy:
                 self._link.close()
                 self._link = None
 
-    def _may_go(self, until: float) -> bool:
+    def _until(self, asked_at: float) -> float:
+        """How long an ask waits for others."""
+        return max(asked_at, self._table.back_at) + self._table.patience_s
+
+    def _may_go(self, asked_at: float) -> bool:
         """Whether a batch is due, of which whoever asks takes care."""
         table = self._table
         if table.busy or not table.waiting:
             return False
         there = {ask.request["episode"] for ask in table.waiting}
         full = len(table.waiting) >= self._settings.batch
-        return full or (bool(table.last) and table.last <= there) or monotonic() >= until
+        return full or (bool(table.last) and table.last <= there) or monotonic() >= self._until(asked_at)
 
     def _send(self, batch: list[_Ask]) -> None:
         answers: list[Keys] = []
@@ -193,7 +200,9 @@ class Policy:
         try:
             # By name: who is together stays in one order, and their states where they are.
             batch.sort(key=lambda ask: str(ask.request["episode"]))
-            told = self._started().ask("act", asks=[ask.request for ask in batch])["actions"]
+            link = self._started()
+            began = monotonic()  # to load the weights takes longer than any batch
+            told = link.ask("act", asks=[ask.request for ask in batch])["actions"]
             answers = [Keys(tuple(each["held"]), each["pitch"], each["yaw"]) for each in told]
         except Exception as lost:  # whatever it is, all of them wait for it
             error = lost
@@ -205,6 +214,7 @@ class Policy:
             there = frozenset(ask.request["episode"] for ask in batch) if error is None else frozenset[str]()
             self._table.last = there
             self._table.patience_s = max(PATIENCE_S, _SHARE * (monotonic() - began)) if there else PATIENCE_S
+            self._table.back_at = monotonic()
             self._table.busy = False
             self._turn.notify_all()
 
