@@ -81,7 +81,20 @@ def test_a_lost_batch_is_everybodys_loss_and_the_next_begins_anew(how: str, tmp_
     with ThreadPoolExecutor(3) as threads:
         said = list(threads.map(ask, range(3)))
     assert any(("exit code 3" if how == "die" else "out of memory") in each for each in said)
-    assert one.act("e0", "text", 0, 2, FRAME).held == ("text", "of1")
+    assert one.act("another", "text", 0, 0, FRAME).held == ("text", "of1")
+    one.close()
+
+
+def test_an_episode_whose_memory_is_lost_does_not_play_on_without_it(tmp_path: Path) -> None:
+    one = policy(str(tmp_path / "die-2"))
+    one.act("e0", "text", 0, 0, FRAME)
+    with pytest.raises(WorkerError, match="exit code 3"):
+        one.act("e1", "text", 0, 0, FRAME)
+    for _ in range(2):
+        with pytest.raises(WorkerError, match="the policy that remembered this episode is gone"):
+            one.act("e0", "text", 0, 1, FRAME)
+    one.forget("e0")
+    assert one.act("e0", "text", 0, 0, FRAME).held == ("text", "of1")
     one.close()
 
 

@@ -127,12 +127,16 @@ class Policy:
         self._settings = settings
         self._worker = worker
         self._link: WorkerLink | None = None
+        self._number = 0
+        """of the process"""
+        self._known: dict[str, int] = {}
+        """episode -> the process that remembers it"""
         self._turn = Condition()
         self._table = _Table()
 
     def act(self, episode: str, text: str, seed: int, step: int, frame: npt.NDArray[np.uint8]) -> Keys:
-        """See `ActingPolicy`. After an error the next ask begins a new process, in which no episode is
-        remembered."""
+        """See `ActingPolicy`. After an error the next ask begins a new process, and what an episode asks that
+        the last one remembered is an error too, until it is forgotten."""
         ask = _Ask({"episode": episode, "text": text, "seed": seed, "step": step, "frame": encoded(frame)})
         asked_at = monotonic()
         with self._turn:
@@ -161,6 +165,7 @@ class Policy:
         with self._turn:
             self._turn.wait_for(lambda: not self._table.busy)
             self._table.last -= {episode}
+            self._known.pop(episode, None)
             if self._link is not None:
                 try:
                     self._link.ask("forget", episode=episode)
@@ -201,8 +206,9 @@ class Policy:
             # By name: who is together stays in one order, and their states where they are.
             batch.sort(key=lambda ask: str(ask.request["episode"]))
             link = self._started()
+            batch = [ask for ask in batch if self._remembers(ask)]
             began = monotonic()  # to load the weights takes longer than any batch
-            told = link.ask("act", asks=[ask.request for ask in batch])["actions"]
+            told = link.ask("act", asks=[ask.request for ask in batch])["actions"] if batch else []
             answers = [Keys(tuple(each["held"]), each["pitch"], each["yaw"]) for each in told]
         except Exception as lost:  # whatever it is, all of them wait for it
             error = lost
@@ -218,8 +224,16 @@ class Policy:
             self._table.busy = False
             self._turn.notify_all()
 
+    def _remembers(self, ask: _Ask) -> bool:
+        """Whether the process knows all that this episode has seen; if not, that is the ask's error."""
+        if self._known.setdefault(ask.request["episode"], self._number) == self._number:
+            return True
+        ask.error = WorkerError("the policy that remembered this episode is gone")
+        return False
+
     def _started(self) -> WorkerLink:
         if self._link is None:
+            self._number += 1
             chosen = self._settings
             link = WorkerLink(
                 [str(chosen.interpreter()), str(self._worker)],

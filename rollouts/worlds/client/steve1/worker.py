@@ -1,7 +1,7 @@
 """MineStudio's STEVE-1 as a process that answers JSON lines: pictures and texts in, keys out.
 
 It runs in MineStudio's interpreter (`make world-minestudio`), by its path, and imports nothing of this
-project but the lines that the worlds' workers share.
+project but what lies beside it and the lines that the worlds' workers share.
 
     {"op": "load", "weights": folder, "device": "cuda", "precision": "bfloat16", "cond_scale": 4.0}
         ->  {"parameters": 230917760, "frame": [128, 128]}
@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "workers"))
 import lines
 import numpy as np
 import torch
+from noise import drawn
 
 FRAME = (128, 128)
 PRECISIONS = {"float32": None, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -134,14 +135,10 @@ class Policy:
         self.batched, self.states = (), []
 
     def _keys(self, logits: dict[str, np.ndarray[Any, Any]], seed: int, step: int) -> dict[str, Any]:
-        """One action, drawn with Gumbel's noise: argmax of logits + noise is a draw from their softmax."""
-        random = np.random.Generator(np.random.Philox(key=seed % 2**64, counter=step))
-        drawn = {
-            name: np.array([int(np.argmax(values + random.gumbel(size=values.shape)))])
-            for name, values in sorted(logits.items())
-        }
+        """One action, as keys."""
         # Both have a row for each action of a batch, of which there is one.
-        named = self.transform.policy2env(self.mapping.to_factored({k: v[None] for k, v in drawn.items()}))
+        one = {name: np.array([[index]]) for name, index in drawn(logits, seed, step).items()}
+        named = self.transform.policy2env(self.mapping.to_factored(one))
         camera = np.asarray(named.pop("camera"), dtype=float).reshape(2)
         pitch, yaw = (0.0 if abs(axis) < _NOOP_CAMERA else float(axis) for axis in camera)
         held = sorted(name for name, down in named.items() if np.asarray(down).item())
