@@ -5,7 +5,8 @@
 
 The pictures are noise, so this is the policy alone: encoding a picture for its process, the pass through the
 network, drawing the keys. A game makes 20 ticks a second of each episode. Without --weights they are the
-random ones of `make test-steve1`, which are as much work as others of their size.
+random ones of `make test-steve1`: a policy of half the published one's width, and less than its work. For
+its own, `tests/steve1_model.py FOLDER --wide` makes a folder.
 """
 
 import sys
@@ -33,12 +34,14 @@ PICTURES: Final = 8
 
 @dataclass(frozen=True)
 class Played:
-    """So many episodes at once, for so many ticks each; `bytes_used` at most until then."""
+    """So many episodes at once, for so many ticks each, by a network of so many parameters; `bytes_used` at
+    most until then."""
 
     batch: int
     steps: int
     seconds: float
     bytes_used: int
+    parameters: int
 
     @property
     def per_second(self) -> float:
@@ -62,14 +65,15 @@ def measure(settings: PolicySettings, batch: int, steps: int, worker: Path | Non
             began = time.perf_counter()
             list(threads.map(lambda number: play(number, WARM, steps), range(batch)))
             seconds = time.perf_counter() - began
-        return Played(batch, steps, seconds, policy.memory())
+        return Played(batch, steps, seconds, policy.memory(), policy.parameters)
     finally:
         policy.close()
 
 
 def report(rows: list[Played], settings: PolicySettings, weights: str) -> Table:
     """The figures as a table, a size of the batch in each row."""
-    table = Table(title=f"STEVE-1, {weights}, {settings.precision} on {settings.device}")
+    size = f"{rows[0].parameters / 1e6:.0f} M parameters"
+    table = Table(title=f"STEVE-1, {weights}, {size}, {settings.precision} on {settings.device}")
     for heading in ("episodes at once", "ticks/s", "ticks/s of each", "memory at most, MiB"):
         table.add_column(heading, justify="right")
     for row in rows:
@@ -96,7 +100,9 @@ def main(
     except (WorkerError, ValueError) as error:
         print(f"STEVE-1: not measured: {error}", file=sys.stderr)
         raise typer.Exit(1) from error
-    Console(width=100).print(report(rows, chosen, "your weights" if weights else "random weights"))
+    Console(width=100).print(
+        report(rows, chosen, "your weights" if weights else "random weights of half its width")
+    )
 
 
 if __name__ == "__main__":

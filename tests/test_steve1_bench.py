@@ -20,5 +20,5 @@ def test_it_plays_every_size_and_says_whose_weights_they_are() -> None:
     out = io.StringIO()
     Console(file=out, width=100).print(report(rows, settings, "random weights"))
     said = out.getvalue()
-    assert "STEVE-1, random weights, float32 on cpu" in said
+    assert "STEVE-1, random weights, 3 M parameters, float32 on cpu" in said
     assert max(map(len, said.splitlines())) <= 100

@@ -127,6 +127,8 @@ class Policy:
         self._settings = settings
         self._worker = worker
         self._link: WorkerLink | None = None
+        self.parameters = 0
+        """of the network, once it is loaded"""
         self._number = 0
         """of the process"""
         self._known: dict[str, int] = {}
@@ -241,13 +243,14 @@ class Policy:
                 chosen.silence_s,
                 chosen.reply_s,
             )
-            link.ask(
+            loaded = link.ask(
                 "load",
                 weights=str(Path(chosen.weights).expanduser().absolute()),
                 device=chosen.device,
                 precision=chosen.precision,
                 cond_scale=chosen.cond_scale,
             )
+            self.parameters = int(loaded["parameters"])
             self._link = link
         return self._link
 

@@ -66,8 +66,15 @@ class Policy:
 
     def act(self, request: dict[str, Any]) -> dict[str, Any]:
         """The actions for one more picture of each of some episodes, in one pass."""
-        with torch.inference_mode():
-            return {"actions": self._act(request["asks"])}
+        asks = request["asks"]
+        try:
+            with torch.inference_mode():
+                return {"actions": self._act(asks)}
+        except torch.OutOfMemoryError as error:
+            raise RuntimeError(
+                f"{self.device} has no memory for {len(asks)} episodes at once: fewer 'games' or a smaller "
+                f"'batch', or 'precision': 'bfloat16'. {error}"
+            ) from error
 
     def _act(self, asks: list[dict[str, Any]]) -> list[dict[str, Any]]:
         episodes = tuple(ask["episode"] for ask in asks)
