@@ -73,7 +73,7 @@ def measure(settings: PolicySettings, batch: int, steps: int, worker: Path | Non
 def report(rows: list[Played], settings: PolicySettings, weights: str) -> Table:
     """The figures as a table, a size of the batch in each row."""
     size = f"{rows[0].parameters / 1e6:.0f} M parameters"
-    table = Table(title=f"STEVE-1, {weights}, {size}, {settings.precision} on {settings.device}")
+    table = Table(title=f"STEVE-1 ({weights}, {size}), {settings.precision} on {settings.device}")
     for heading in ("episodes at once", "ticks/s", "ticks/s of each", "memory at most, MiB"):
         table.add_column(heading, justify="right")
     for row in rows:
@@ -101,7 +101,7 @@ def main(
         print(f"STEVE-1: not measured: {error}", file=sys.stderr)
         raise typer.Exit(1) from error
     Console(width=100).print(
-        report(rows, chosen, "your weights" if weights else "random weights of half its width")
+        report(rows, chosen, "your weights" if weights else "random, half as wide")
     )
 
 

@@ -18,7 +18,7 @@ def test_it_plays_every_size_and_says_whose_weights_they_are() -> None:
     assert [row.bytes_used for row in rows] == [1, 4], "each with a policy of its own"
     assert all(row.per_second > 0 for row in rows)
     out = io.StringIO()
-    Console(file=out, width=100).print(report(rows, settings, "random weights"))
+    Console(file=out, width=100).print(report(rows, settings, "random, half as wide"))
     said = out.getvalue()
-    assert "STEVE-1, random weights, 3 M parameters, float32 on cpu" in said
+    assert "STEVE-1 (random, half as wide, 3 M parameters), float32 on cpu" in said
     assert max(map(len, said.splitlines())) <= 100
