@@ -100,9 +100,7 @@ def main(
     except (WorkerError, ValueError) as error:
         print(f"STEVE-1: not measured: {error}", file=sys.stderr)
         raise typer.Exit(1) from error
-    Console(width=100).print(
-        report(rows, chosen, "your weights" if weights else "random, half as wide")
-    )
+    Console(width=100).print(report(rows, chosen, "your weights" if weights else "random, half as wide"))
 
 
 if __name__ == "__main__":
