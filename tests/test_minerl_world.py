@@ -116,6 +116,14 @@ def test_death_ends_of_the_game_and_random_observations(opening: Opening) -> Non
         broken.step(Action(), 100)
 
 
+@pytest.mark.parametrize("tick", [1, 20])
+def test_a_game_that_is_lost_in_its_empty_frames_never_began(opening: Opening, tick: int) -> None:
+    with pytest.raises(WorkerError, match="the game is lost: Connection timed out!"):
+        opening({"breaks_at": tick}).reset(1)
+    with pytest.raises(WorkerError, match="the game ended before the player stood there"):
+        opening({"ends_at": tick}).reset(1)
+
+
 def test_without_a_screen_it_needs_a_program_that_makes_one(
     opening: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:

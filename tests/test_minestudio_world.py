@@ -131,6 +131,11 @@ def test_a_broken_connection_is_an_error_and_no_observation(playing: Playing) ->
     # The simulator draws an observation at random then; with a newer numpy it fails at that.
     with pytest.raises(WorkerError, match=r"the game is lost|np\.dtype"):
         world.step(Action(), 100)
+    world.close()
+    # At the last of the frames after a reset; the game was at its first tick before that.
+    early, _ = playing(Meadow(breaks_at=21))
+    with pytest.raises(WorkerError, match=r"the game is lost|np\.dtype"):
+        early.reset(1)
 
 
 def test_it_films_what_the_window_shows(playing: Playing, tmp_path: Path) -> None:

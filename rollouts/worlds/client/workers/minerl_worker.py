@@ -49,9 +49,12 @@ class Game:
         self.environment = gym.make(request["environment"])
         self.environment.seed(request["seed"])
         self.size = tuple(request["frame"])
-        seen, info = self.environment.reset(), {}
+        seen = self.environment.reset()
+        info: dict[str, Any] = {}
         for _ in range(EMPTY_FRAMES):
-            seen, _, _, info = self.environment.step(self._still())
+            seen, done, info = self._tick(self._still())
+            if done:
+                raise RuntimeError("the game ended before the player stood there")
         if request["film"]:
             height, width = np.asarray(seen["pov"]).shape[:2]
             self.film = lines.Film(request["film"], (width, height))
@@ -69,11 +72,8 @@ class Game:
         action["camera"] = np.array([request["pitch"], request["yaw"]], np.float32)
         readings: list[dict[str, Any]] = []
         while True:
-            seen, _, done, info = self.environment.step(dict(action))
-            if "error" in info:
-                # What was observed is drawn at random then.
-                raise RuntimeError(f"the game is lost: {info['error']}")
-            reading = self._reading(seen, info, done=bool(done))
+            seen, done, info = self._tick(dict(action))
+            reading = self._reading(seen, info, done)
             readings.append(reading)
             before, self.noted = self.noted, _noted(reading)
             if reading["done"] or self.noted != before or len(readings) == request["ticks"]:
@@ -86,6 +86,14 @@ class Game:
             self.film.close()
         if self.environment is not None:
             self.environment.close()
+
+    def _tick(self, action: dict[str, Any]) -> tuple[dict[str, Any], bool, dict[str, Any]]:
+        """One step of the environment: what was observed, whether the game is over, and its info."""
+        seen, _, done, info = self.environment.step(action)
+        if "error" in info:
+            # What was observed is drawn at random then.
+            raise RuntimeError(f"the game is lost: {info['error']}")
+        return seen, bool(done), info
 
     def _still(self) -> dict[str, Any]:
         """The action of an environment in which nothing is done: no key down, and "none" where it chooses."""

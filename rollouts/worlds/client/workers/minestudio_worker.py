@@ -53,6 +53,7 @@ class Game:
             self.film = lines.Film(request["film"], WINDOW)
         # The simulator passes over the frames that are still empty.
         picture, info = self.simulator.reset()
+        _refuse_loss(info)
         reading = self._reading(info, done=False)
         self.noted = _noted(reading)
         return {"reading": {**reading, "frame": lines.encoded(picture["image"])}}
@@ -68,9 +69,7 @@ class Game:
             action.update(dict.fromkeys(request["held"], 1))
             action["camera"] = np.array([request["pitch"], request["yaw"]], np.float32)
             picture, _, terminated, truncated, info = self.simulator.step(action)
-            if "error" in info:
-                # What was observed is drawn at random then.
-                raise RuntimeError(f"the game is lost: {info['error']}")
+            _refuse_loss(info)
             reading = self._reading(info, done=bool(terminated or truncated))
             readings.append(reading)
             before, self.noted = self.noted, _noted(reading)
@@ -114,6 +113,12 @@ class Game:
 
 
 _PLACE = {"x": "xpos", "y": "ypos", "z": "zpos", "yaw": "yaw", "pitch": "pitch"}
+
+
+def _refuse_loss(info: dict[str, Any]) -> None:
+    """`RuntimeError` where the connection to the game is lost: what was observed is drawn at random then."""
+    if "error" in info:
+        raise RuntimeError(f"the game is lost: {info['error']}")
 
 
 def _number(value: Any) -> float | None:
